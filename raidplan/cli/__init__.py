@@ -176,5 +176,7 @@ def _no_command(words: Sequence[str]) -> int:
         talk(HELP.format(commands=_listed()).rstrip())
     else:
         hint = did_you_mean(word, COMMANDS) or "raidplan --help lists the commands"
+        if word.endswith((".yaml", ".yml")):
+            hint = f"write raidplan check {word}"
         talk(f"raidplan: '{word}' is not a command; {hint}")
     return UNABLE

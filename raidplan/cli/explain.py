@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from raidplan.base.findings import did_you_mean
 from raidplan.cli import OK
 from raidplan.cli.output import Unable, emit
+from raidplan.layout.keys import Key, keys, models
+from raidplan.layout.kinds.model import Model
+from raidplan.layout.model import Layout
 from raidplan.render.findings_json import json_text
 from raidplan.render.rules_markdown import rules_markdown
 from raidplan.rules import CATALOGUE, Rule
@@ -22,7 +25,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.severity or arguments.about:
         raise Unable("--severity and --about choose from the list; leave RULE out")
     if arguments.rule not in CATALOGUE:
-        hint = did_you_mean(arguments.rule, CATALOGUE) or "`raidplan explain` lists the rules"
+        hint = _key(arguments.rule) or did_you_mean(arguments.rule, CATALOGUE)
+        hint = hint or "`raidplan explain` lists the rules"
         raise Unable(f"there is no rule '{arguments.rule}'; {hint}")
     rule = CATALOGUE[arguments.rule]
     if arguments.format == "json":
@@ -31,6 +35,19 @@ def run(arguments: argparse.Namespace) -> int:
     can = "" if rule.acceptable else ", its errors cannot be accepted"
     emit(f"{rule.name} ({rule.severity}{can})\n\n{rule.page}\n", arguments.output)
     return OK
+
+
+def _key(word: str) -> str:
+    """Where the keys of a layout are explained, if it is one: `chunk`, `arrays.chunk`."""
+    waiting: list[type[Model]] = [Layout]
+    known: dict[type[Model], Mapping[str, Key]] = {}
+    while waiting:
+        model = waiting.pop()
+        known[model] = keys(model)
+        inner = (each for key in known[model].values() for each in models(key.field.hint))
+        waiting += [each for each in inner if each not in known]
+    is_key = any(word.rpartition(".")[2] in each for each in known.values())
+    return "it is a key of a layout, and docs/layout.md has those" if is_key else ""
 
 
 def _asked(rule: Rule, arguments: argparse.Namespace) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, NoReturn
 
 from raidplan.cli.arguments import ARGUMENTS
@@ -27,6 +28,10 @@ def parse(command: str, words: Sequence[str]) -> argparse.Namespace:
     """The arguments of a command. Exits with 2 if they make no sense, with 0 after `--help`."""
     parser = Parser(prog=f"raidplan {command}")
     ARGUMENTS[command](parser)
+    known = parser._option_string_actions  # argparse complains of a missing argument first
+    for word in takewhile(lambda each: each != "--", words):
+        if word.startswith("--") and word.partition("=")[0] not in known:
+            parser.error(f"unrecognized arguments: {word}")
     # Intermixed, argparse loses what stands after "--".
     found = parser.parse_args(words) if "--" in words else parser.parse_intermixed_args(words)
     if formats := getattr(found, "formats", ()):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from raidplan.base.findings import Finding, Path, Severity, did_you_mean, dotted, shortened
 from raidplan.base.mistake import Mistake
+from raidplan.base.words import listed
 from raidplan.document import Document, Node, Span
 from raidplan.document.comments import Comment, comments
 from raidplan.layout.kinds.host import parse_date
@@ -229,7 +230,10 @@ class _Elsewhere:
         message = f"there is no finding of {rule} {allowance.place}"
         lines = [item.span.line for item in same if item.span.file == allowance.span.file]
         if lines:
-            nearest = min(lines, key=lambda line: abs(line - allowance.span.line))
+            if len(others := sorted({*lines})) > 1:
+                hint = f"those that are not accepted are in lines {listed([*map(str, others)], last=' and ')}: write the comment there, or remove it"
+                return message, hint
+            nearest = lines[0]
             return (
                 message,
                 f"one that is not accepted is in line {nearest}: move the comment there, or remove it",

@@ -20,11 +20,11 @@ MUCH, SOME = 0.05, 0.02
 
 @rule(Severity.WARNING)
 def inode_table_overhead(topology: Topology) -> Iterator[Hit]:
-    """The inodes asked for take more than a twentieth of the file system.
+    """The inodes asked for take much of the file system: a fiftieth is a note, a twentieth a warning.
 
     Why: every inode of ext2, ext3 and ext4 takes 256 bytes, used or not: 150,000,000 take 38.4 GB, which are
     7.7 % of 500 GB. The tables are written in the background after the first mount, and e2fsck reads what is
-    in use of them. A note from 2 % on. The default, one inode for 16 KiB, takes 1.6 % and is never named.
+    in use of them. The default, one inode for 16 KiB, takes 1.6 % and is never named.
 
     Bad:
         hardware:

@@ -33,7 +33,9 @@ def mount_blocks_boot(topology: Topology) -> Iterator[Hit]:
     shell: a machine far away is not reached any more, and the disks that could be looked at over the network
     are the reason. A degraded array is only started after 30 s, so with a wait below a minute a mount fails
     that would have worked; machines with many disks behind multipliers took 3 minutes to boot. raidplan
-    writes `nofail` and a wait of 120 s by itself, unless `auto` or another wait is given.
+    writes `nofail` and a wait of 120 s by itself, unless `auto` or another wait is given. A service that needs
+    the file system, such as a database, says so in a drop-in: `RequiresMountsFor=/srv/data` below `[Unit]`; with
+    `nofail` alone it is started without, and writes below the empty mount point.
 
     Bad:
         hardware:
@@ -55,7 +57,7 @@ def mount_blocks_boot(topology: Topology) -> Iterator[Hit]:
         filesystems:
           data: {device: s0, type: xfs, mount: /srv/data}
 
-    Source: systemd.mount(5); mdadm's `mdadm-last-resort@.timer`; E. Aronovich, "Cheap network storage
+    Source: systemd.mount(5); systemd.unit(5), `RequiresMountsFor=`; mdadm's `mdadm-last-resort@.timer`; E. Aronovich, "Cheap network storage
     system" (2012).
     """
     for name, entry in topology.layout.filesystems.items():

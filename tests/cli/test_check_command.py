@@ -168,3 +168,20 @@ def test_what_is_no_layout_is_a_clear_error(
     assert all(line.isprintable() for line in out.split("\n"))
     assert len(out) < 5000
     assert "error" in out and "layout.yaml" in out
+
+
+def test_what_is_no_layout_yet_is_said_to_be_looked_at_again(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Seven errors were mended, and others came that nobody had announced."""
+    file = tmp_path / "x.yaml"
+    said = []
+    for text in (
+        "disks: {d: {size: 4}}",
+        "disks: {d: {serial: S, size: 4TB}}",
+        "disks: {d: {serial: S, size: 1MiB, partitions: {p: {size: 1GiB}}}}",
+    ):
+        file.write_text(f"version: 1\nhost: h\nhardware: {{{text}}}\n")
+        run(["check", str(file)])
+        said.append(capsys.readouterr().out.endswith("\nmore is looked at once these are mended\n"))
+    assert said == [True, False, False]

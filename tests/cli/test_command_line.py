@@ -80,6 +80,11 @@ def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ([], "usage: raidplan COMMAND"),
         (["chek"], "did you mean 'check'?"),
+        (["nas.yaml"], "'nas.yaml' is not a command; write raidplan check nas.yaml"),
+        (["check", "--help-me"], "unrecognized arguments: --help-me"),
+        (["explain", "keep"], "it is a key of a layout, and docs/layout.md has those"),
+        (["explain", "arrays.chunk"], "it is a key of a layout, and docs/layout.md has those"),
+        (["explain", "chunkk"], "`raidplan explain` lists the rules"),
         (["\x1b[2J"], "'\\x1b[2J' is not a command"),
         (["--verbose"], "usage: raidplan COMMAND"),
         (["check"], "the following arguments are required: LAYOUT"),

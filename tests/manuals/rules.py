@@ -31,7 +31,9 @@ def rules_in_brief() -> str:
 
 
 def _reason(rule: Rule) -> str:
-    """The first sentence of the reason."""
+    """The first sentence of the reason, and those that tell where it is milder."""
     why = rule.page.partition("Why: ")[2].partition("\n\n")[0]
-    first = re.split(r"(?<=[.!?]) (?=[A-Z`])", " ".join(why.split()), maxsplit=1)[0].removesuffix(":")
-    return first[:1].upper() + first[1:]
+    first, *others = re.split(r"(?<=[.!?]) (?=[A-Z`])", " ".join(why.split()))
+    first = first.removesuffix(":")
+    milder = (each for each in others if re.search(r"\b(a note|a warning)\b", each))
+    return " ".join((first[:1].upper() + first[1:], *milder))

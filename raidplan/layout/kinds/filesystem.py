@@ -76,7 +76,8 @@ class Filesystem(Model, Kind):
     label: Label | None = None
     """The label, as long as the type allows."""
     options: tuple[Option, ...] = ()
-    """Mount options: `noatime`; nofail and a device timeout are added unless `auto`, `nofail` or a timeout is named."""
+    """Mount options: `noatime`; nofail and a device timeout are added unless `auto`, `nofail` or a timeout is named. With nofail a service
+    that needs the mount is started without it, unless a drop-in of it says `RequiresMountsFor=PATH`."""
     workload: Literal["database", "small-files", "mixed", "large-files"] | None = None
     """Its workload, where that is not the machine's."""
     files: Positive | None = None
