@@ -205,7 +205,7 @@ def test_a_comment_above_an_entry_of_a_range_covers_all_that_it_makes(tmp_path: 
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        (LONG.replace("    members:\n", f"    members:  {COMMENT}\n"), "in line 6", "one that is not accepted is in line 9: move the comment"),
+        (LONG.replace("    members:\n", f"    members:  {COMMENT}\n"), "in line 6", "those that are not accepted are in lines 9 and 12: write the comment there"),
         (SCRATCH + "allow: [{rule: no-redundancy, at: arrays.c, reason: x}]\n", "there is no arrays.c in this layout", "is at arrays.a.level: correct"),
         (SCRATCH + "allow: [{rule: no-redundancy, at: filesystems, reason: x}]\n", "there is no filesystems in", "correct the path"),
         (SCRATCH + "allow: [{rule: no-redundancy, at: hardware.disks, reason: x}]\n", "no finding of no-redundancy at hardware.disks", "correct"),
