@@ -31,9 +31,8 @@ def rules_in_brief() -> str:
 
 
 def _reason(rule: Rule) -> str:
-    """The first sentence of the reason, and those that tell where it is milder."""
+    """The first sentence of the reason, and whether some cases are milder."""
     why = rule.page.partition("Why: ")[2].partition("\n\n")[0]
-    first, *others = re.split(r"(?<=[.!?]) (?=[A-Z`])", " ".join(why.split()))
-    first = first.removesuffix(":")
-    milder = (each for each in others if re.search(r"\b(a note|a warning)\b", each))
-    return " ".join((first[:1].upper() + first[1:], *milder))
+    first = re.split(r"(?<=[.!?]) (?=[A-Z`])", " ".join(why.split()), maxsplit=1)[0].removesuffix(":")
+    milder = rule.severity is Severity.WARNING and re.search(r"\ba note\b", why)
+    return first[:1].upper() + first[1:] + (" In milder cases a note." if milder else "")
