@@ -81,6 +81,7 @@ ADVICE = {
     "',' or": "close the bracket, or quote text that holds one",
     "cannot start any token": "quote text that begins with @ % ` or |",
     "document start": "one file holds one layout; remove what follows '...'",
+    "maximum nesting depth": "a layout has seven levels",
     "escape": "use single quotes, in which a backslash is only that",
 }
 """The advice, by a part of the parser's message."""

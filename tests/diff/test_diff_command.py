@@ -81,10 +81,7 @@ def test_the_example_of_the_issue(
     new = old.replace("s<0-4>", "s<0/1/2/4>").replace("data<0-4>", "data<0/1/2/4>")
     assert run(["diff", layout("old.yaml", old), layout("new.yaml", new)]) == 1
     text = capsys.readouterr().out
-    assert (
-        "- /data/3 is destroyed: 18 TB (16.4 TiB) on s3 (8 disks: d03, d13, d23, d33, d43, d53, d63, d73)"
-        in text
-    )
+    assert "- /data/3 is destroyed: 18 TB (16.4 TiB) on s3 (8 disks: d[0-7]3)" in text
 
 
 def test_what_is_accepted_now_is_not_gone(

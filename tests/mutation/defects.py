@@ -71,7 +71,7 @@ DEFECTS = (
             "tests/survival/test_survival.py::test_an_esp_without_a_file_system_starts_nothing",
         ),
         (
-            Mend("raidplan/rules/esp.py", "if device not in made and device not in topology.layout.hardware.disks:", "if False:"),
+            Mend("raidplan/rules/esp.py", "in mounted_fat(topology, lacking(topology, found)).items():", "in ():"),
             Mend("raidplan/estimate/survival/structure.py", "[d for d in layout.boot.esp if d in made] or layout.boot.esp", "layout.boot.esp"),
         ),
     ),
