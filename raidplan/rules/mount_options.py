@@ -57,8 +57,8 @@ def mount_blocks_boot(topology: Topology) -> Iterator[Hit]:
         filesystems:
           data: {device: s0, type: xfs, mount: /srv/data}
 
-    Source: systemd.mount(5); systemd.unit(5), `RequiresMountsFor=`; mdadm's `mdadm-last-resort@.timer`; E. Aronovich, "Cheap network storage
-    system" (2012).
+    Source: systemd.mount(5); systemd.unit(5), `RequiresMountsFor=`; mdadm's
+    `mdadm-last-resort@.timer`; E. Aronovich, "Cheap network storage system" (2012).
     """
     for name, entry in topology.layout.filesystems.items():
         if not entry.mount or entry.mount in SYSTEM_MOUNTS or not footing(topology, entry.device).arrays:
