@@ -41,19 +41,15 @@ def bring_up(plan: Plan, world: World, wish: Wish, tell: Callable[[Command], Non
     done: set[Command] = set()
     while True:
         machine = named(plan, world)
-        commands: list[Command] = []
-        troubles: list[Refusal] = []
         found_out = (
             *_arrays(plan, machine, wish),
             *_encryptions(plan, machine, wish, world),
             *_volumes(plan, machine),
             *_mounts(plan, machine, wish),
         )
-        for found in found_out:
-            (troubles if isinstance(found, Refusal) else commands).append(found)  # type: ignore[arg-type]
-        commands = [command for command in commands if command not in done]
+        commands = [each for each in found_out if not isinstance(each, Refusal) and each not in done]
         if not commands:
-            return troubles
+            return [each for each in found_out if isinstance(each, Refusal)]
         if failed := _run(commands, world, tell, _keys_of(plan)):
             return [refusal("not-mountable", "command", command=failed[0], error=failed[1])]
         done.update(commands)

@@ -22,7 +22,7 @@ def render(checked: Sequence[Loaded], look: Look) -> str:
     accepted = sum(len(loaded.accepted) for loaded in checked)
     text = findings_text(findings, sources, colour=look.colour)
     gap = "\n" if text else ""
-    # No rule has looked at what is no layout yet.
+    # Rules run only once a file is a layout.
     later = any(loaded.layout is None and loaded.findings for loaded in checked)
     more = "more is looked at once these are mended\n" if later else ""
     return text + gap + summary_text(findings, len(checked), accepted, colour=look.colour) + more

@@ -41,7 +41,7 @@ class Slice:
     device: str
     user: Path | None
     role: str = ""
-    """`spare` or `journal`; empty for a member, and for what is no array's."""
+    """`spare` or `journal`; empty for a member, and for a part that belongs to no array."""
     reserved: str = ""
     """The purpose of an unused part: `esp`, `bios-boot`."""
     size: int = 0
