@@ -4,28 +4,31 @@
 
 Where libvirt answers already, the command runs with that one, and nothing is ended. Else libvirtd and virtlogd run in a
 network namespace of their own for the time of the command: its machines reach this host and nothing else. What was
-started in that time is ended afterwards, machines and networks too: a machine that still runs loses its power.
+started in that time is ended afterwards, machines and networks too: a machine that still runs loses its power. The
+command ends by itself after ^C, and libvirt is there until its machines have ended.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 URI = "qemu:///system"
 INSIDE = "--inside"
 SECONDS = 30
 MARK = "RAIDPLAN_LIBVIRT_FOR_ONE_COMMAND"
 """In the environment of the command."""
+ENDS = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
 LOCK = Path("/run/raidplan-libvirt.lock")
 """Held as long as libvirt runs for one command: it ends with that, so nobody else may use it."""
 TAKEN = "libvirt runs for another command of host.py here, and ends with it: wait until that has ended"
@@ -53,13 +56,34 @@ class _Daemon:
 def _running(*argv: str) -> Iterator[_Daemon]:
     with (
         tempfile.TemporaryFile() as said,
-        subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=said, stderr=said) as process,
+        subprocess.Popen(  # with a session of its own, as ^C is for the command alone
+            argv, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True
+        ) as process,
     ):
         try:
             yield _Daemon(process, said)
         finally:
             process.terminate()
             process.wait()
+
+
+def waited(argv: Sequence[str], **settings: Any) -> int:
+    """The exit code of a command that ^C reaches as well: it ends by itself, however long that takes. Raises KeyboardInterrupt then.
+
+    A SIGTERM is passed on.
+    """
+    received: list[int] = []
+    before = {each: signal.signal(each, lambda number, _: received.append(number)) for each in ENDS}
+    try:
+        with subprocess.Popen(argv, **settings) as process:
+            signal.signal(signal.SIGTERM, lambda number, _: process.send_signal(number))
+            code = process.wait()
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    if received:
+        raise KeyboardInterrupt
+    return 128 - code if code < 0 else code
 
 
 def answers() -> bool:
@@ -95,8 +119,10 @@ def _inside(words: list[str]) -> int:
         # libvirtd takes up machines that ran before it: those are not ours to end.
         kept = {listing: _names(listing) for listing in ("list", "net-list")}
         try:
-            return subprocess.run(words, env={**os.environ, MARK: "yes"}, check=False).returncode
+            return waited(words, env={**os.environ, MARK: "yes"})
         finally:
+            for each in ENDS:
+                signal.signal(each, signal.SIG_IGN)  # and for virsh
             libvirt.watch()
             _stop("list", "destroy", kept["list"])
             _stop("net-list", "net-destroy", kept["net-list"])
@@ -129,7 +155,7 @@ def _own(words: list[str]) -> int:
         except BlockingIOError:
             raise NoLibvirtError(TAKEN) from None
         argv = ["unshare", "--net", "--", sys.executable, __file__, INSIDE, *words]
-        return subprocess.run(argv, pass_fds=[lock.fileno()], check=False).returncode
+        return waited(argv, pass_fds=[lock.fileno()])
 
 
 def main(words: list[str]) -> int:
@@ -142,7 +168,9 @@ def main(words: list[str]) -> int:
             return _inside(words[1:])
         if MARK not in os.environ and taken():
             raise NoLibvirtError(TAKEN)
-        return subprocess.run(words, check=False).returncode if answers() else _own(words)
+        return waited(words) if answers() else _own(words)
+    except KeyboardInterrupt:
+        return 130
     except (OSError, subprocess.CalledProcessError, NoLibvirtError) as error:
         print(f"host.py: {error}", file=sys.stderr)
         return 1

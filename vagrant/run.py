@@ -65,6 +65,9 @@ def main(words: list[str]) -> int:
     ) as error:
         print(f"run.py: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("run.py: interrupted; the same command with --destroy ends what is left", file=sys.stderr)
+        return 130
     return 0
 
 
@@ -182,7 +185,7 @@ def _kept_answers(file: Path) -> dict[str, str]:
 
 
 def _vagrant(*words: str) -> None:
-    code = subprocess.run(["vagrant", *words], cwd=HERE, check=False).returncode
+    code = host.waited(["vagrant", *words], cwd=HERE)
     if code:
         raise FailedError(f"vagrant {' '.join(words)} ended with {code}")
 

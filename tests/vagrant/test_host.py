@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -106,3 +110,31 @@ def test_a_libvirtd_that_says_much_is_not_held_up(host: ModuleType, tmp_path: Pa
     much = 'head -c 200000 /dev/zero | tr "\\0" x >&2\n'
     _program(tmp_path / "libvirtd", f'{much}touch "$HERE/answers"\n{STAYS}')
     assert host.main(["true"]) == 0
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM], ids=str)
+def test_a_command_that_is_interrupted_ends_by_itself_then_its_machines_then_libvirt(
+    host: ModuleType, tmp_path: Path, end: signal.Signals
+) -> None:
+    """^C reaches every program of the terminal's group at once, and again while it ends; a SIGTERM reaches one."""
+    ended = 'trap \'echo "%s ended" >>"$HERE/calls"; exit\' INT TERM'
+    _program(
+        tmp_path / "libvirtd", f'touch "$HERE/answers"\n{ended % "libvirtd"}\nwhile :; do sleep 0.1; done'
+    )
+    _program(
+        tmp_path / "command",
+        'trap "sleep 1; echo command ended >>$HERE/calls; exit 5" INT TERM\n'
+        'echo "started here" >>"$HERE/machines"\nwhile :; do sleep 0.1; done',
+    )
+    lock = f"import host, sys, pathlib; host.LOCK = pathlib.Path({str(tmp_path / 'lock')!r}); sys.argv[0] = host.__file__"
+    argv = [sys.executable, "-c", f"{lock}; sys.exit(host.main(['command']))"]
+    started = {"env": {**os.environ, "PYTHONPATH": str(VAGRANT)}, "start_new_session": True}
+    with subprocess.Popen(argv, **started, stderr=subprocess.PIPE, text=True) as process:
+        while "started here" not in (tmp_path / "machines").read_text():
+            time.sleep(0.05)
+        for _ in range(2):
+            (os.killpg if end == signal.SIGINT else os.kill)(process.pid, end)
+            time.sleep(0.2)
+        _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130 if end == signal.SIGINT else 5, "")
+    assert (tmp_path / "calls").read_text() == "command ended\ndestroy started here\nlibvirtd ended\n"
