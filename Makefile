@@ -54,8 +54,9 @@ rehearse-all: $(VENV)/ready
 # A layout in a virtual machine of libvirt's, looked at before and after a reboot; docs/vagrant.md.
 LAYOUT ?= examples/raid1-pair.yaml
 vagrant: PACKAGES += $(LIBVIRT)
+vagrant: export LAYOUT := $(LAYOUT)
 vagrant: $(VENV)/ready packages
-	$(VENV)/bin/python vagrant/run.py '$(LAYOUT)'
+	$(VENV)/bin/python vagrant/run.py "$$LAYOUT"
 
 # The machines that docs/vagrant.md lists, one after the other, each with a record: `make vagrant-all RUN=raid1-pair/trixie`, `RUN=--show`.
 vagrant-all: PACKAGES += $(LIBVIRT)

@@ -48,10 +48,11 @@ initrd /initrd.img
 boot
 """
 
+# Not `auto`: for that, the boot waits until udev has settled, two minutes at most, which an emulated machine beside others exceeds.
 INTERFACES = """\
 auto lo
 iface lo inet loopback
-auto eth0
+allow-hotplug eth0
 iface eth0 inet dhcp
 """
 
