@@ -13,7 +13,7 @@ import pytest
 from tests.rules.stages import HEAD, said, stated
 
 WATCHED = "monitoring: {mail: root@example.org, scrub: monthly}\n"
-DISKS = "hardware: {memory: 4GiB, disks: {d<0-8>: {serial: SERIAL<1>, size: 2TB, rate: 180MB/s, rotational: true%s}}}\n"
+DISKS = "hardware: {memory: 4GiB, disks: {d<0-8>: {serial: SERIAL<1>, size: 2TB, rate: 180MB/s, physical_block: 4096, rotational: true%s}}}\n"
 PARTS = ", partitions: {a: {size: 2GiB}, b: {size: rest}}"
 SOLID = DISKS.replace("rotational: true", "rotational: false")
 LARGE = DISKS.replace("2TB", "12TB").replace("180MB/s", "240MB/s")

@@ -35,6 +35,7 @@ SHOWN_BY = {
     "inode_tables.INODE": "inodes::test_impossible_inode_count",
     "inodes.FULL": "inodes::test_not_enough_inodes",
     "inodes.MEANT": "inodes::test_not_enough_inodes",
+    "sectors.LARGE": "sectors::test_physical_block_not_stated",
     "shares.UNEQUAL": "links::test_slow_path_in_stripe",
     "machine.BATCH_CHARACTERS": "wiring::test_same_batch_members",
     "member_kinds.SLOW": "members::test_slow_member",
