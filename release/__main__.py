@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from release import collection, debian, python, zipapp
+from release import collection, debian, python, wheel, zipapp
 
 
 def main(words: Sequence[str]) -> int:
@@ -18,12 +18,14 @@ def main(words: Sequence[str]) -> int:
     os.umask(0o022)
     os.environ["SOURCE_DATE_EPOCH"] = str(python.commit_time())
     with TemporaryDirectory() as work:
-        wheel, sdist = python.build(Path(work))
-        made = [
-            *(python.put(each, folder) for each in (wheel, sdist)),
-            program := zipapp.build(folder / wheel.name, folder),
+        built = python.build(Path(work))
+        wheel.complete(built[0])
+        made = [python.put(each, folder) for each in built]
+        made += [
+            program := zipapp.build(made[0], folder),
+            debian.build(made[0], folder),
+            collection.build(program, folder),
         ]
-        made += [debian.build(folder / wheel.name, folder), collection.build(program, folder)]
     for file in made:
         print(f"{file.stat().st_size:>9,} bytes  {file}")
     return 0

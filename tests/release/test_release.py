@@ -12,6 +12,7 @@ import pytest
 
 from raidplan.cli import COMMANDS
 from release import debian
+from release.wheel import COMPLETION
 from tests.examples import EXAMPLES
 
 pytestmark = [pytest.mark.slow, pytest.mark.network]
@@ -116,6 +117,22 @@ def test_the_package_holds_a_page_for_every_command_and_completion(built: Path, 
         "_shtab_raidplan; echo ${COMPREPLY[@]}"
     )
     assert subprocess.run(["bash", "-c", complete], capture_output=True, text=True).stdout == "discover\n"
+
+
+def test_pip_puts_pages_and_completion_beside_the_program(built: Path, tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--prefix", str(tmp_path)]
+    subprocess.run([*argv, "--no-compile", str(one(built, "*.whl"))], check=True)
+    found = {
+        str(each.relative_to(tmp_path / "share"))
+        for each in (tmp_path / "share").rglob("*")
+        if each.is_file()
+    }
+    assert found == {
+        "man/man1/raidplan.1",
+        *(f"man/man1/raidplan-{name}.1" for name in COMMANDS),
+        *COMPLETION.values(),
+    }
+    assert (tmp_path / "bin" / "raidplan").exists()
 
 
 def test_maintainer_scripts_touch_nothing_but_our_own_modules(built: Path, tmp_path: Path) -> None:
