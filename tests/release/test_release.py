@@ -120,7 +120,17 @@ def test_the_package_holds_a_page_for_every_command_and_completion(built: Path, 
 
 
 def test_pip_puts_pages_and_completion_beside_the_program(built: Path, tmp_path: Path) -> None:
-    argv = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--prefix", str(tmp_path)]
+    argv = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--ignore-installed",
+        "--prefix",
+        str(tmp_path),
+    ]
     subprocess.run([*argv, "--no-compile", str(one(built, "*.whl"))], check=True)
     found = {
         str(each.relative_to(tmp_path / "share"))
