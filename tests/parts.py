@@ -123,7 +123,7 @@ def show() -> bool:
         if record:
             words = f"{'passed' if record['code'] == 0 else 'FAILED'}: {record['tests']} tests, {record['skipped']} skipped, {record['seconds']} s"
             words += ", on a changed tree" * record["dirty"]
-        print(f"{name:11}{words}")
+        print(f"{name:16}{words}")
     return all(name in newest and newest[name]["code"] == 0 and not newest[name]["dirty"] for name in parts())
 
 

@@ -122,8 +122,8 @@ def _shared(disks: Iterable[DiskFact]) -> Mapping[tuple[str, str], list[str]]:
 def _disk(
     name: str, disk: DiskFact, controller: str, shared: Mapping[tuple[str, str], list[str]]
 ) -> FoundDisk:
-    told = {key: text for key in IDENTIFIERS if (text := getattr(disk, key).strip())}
-    known = {key: text for key, text in told.items() if not _wrong(key, text)}
+    stated = {key: text for key in IDENTIFIERS if (text := getattr(disk, key).strip())}
+    known = {key: text for key, text in stated.items() if not _wrong(key, text)}
     fields: dict[str, Field] = {
         **({"behind": controller} if controller else {}),
         "size": f"{disk.size}B",
@@ -136,7 +136,7 @@ def _disk(
     if system:
         fields |= {"keep": True, **({"partitions": parts} if (parts := _partitions(disk)) else {})}
     left_out = [
-        f"its {key} is left out: {_wrong(key, text)}" for key, text in told.items() if key not in known
+        f"its {key} is left out: {_wrong(key, text)}" for key, text in stated.items() if key not in known
     ]
     remarks = (*left_out, *_remarks(disk, known, shared, system))
     return FoundDisk(name, visible(disk.node), fields, disk.size, remarks, system)

@@ -17,7 +17,7 @@ MOST_WANTED = 100
 """Members and spares of all arrays; where more are wanted, nothing is searched."""
 MOST_TRIED = 5_000
 """Members and spares of an array that are looked at."""
-MOST_LOOKED_AT = 150_000
+MOST_VISITED = 150_000
 """Members of which no more is looked at than whether they are free."""
 
 
@@ -44,7 +44,7 @@ class _Search:
         self.pools = [frozenset(demand.pool) for demand in problem.demands]
         self.ways: dict[int, list[tuple[int, Counts]]] = {}
         self.known: dict[tuple[int, Counts, Counts], Grade] = {}
-        self.tried = self.looked_at = 0
+        self.tried = self.visited = 0
 
     def searched(self) -> Choice:
         """The best choice that is found."""
@@ -75,7 +75,7 @@ class _Search:
         room = number_of(self._room(number, grades))
         for index in range(start, len(ways)):
             spread, members = ways[index]
-            self.looked_at += 1
+            self.visited += 1
             if spread > room or self._ended():
                 return  # those that follow are spread no better
             rest = tuple(map(sub, free, members))
@@ -91,7 +91,7 @@ class _Search:
                     room = number_of(self._room(number, grades))
 
     def _ended(self) -> bool:
-        return self.tried > MOST_TRIED or self.looked_at > MOST_LOOKED_AT or self.value <= self.enough
+        return self.tried > MOST_TRIED or self.visited > MOST_VISITED or self.value <= self.enough
 
     def _spares(self, number: int, free: Counts) -> Iterator[Counts]:
         rooms = [

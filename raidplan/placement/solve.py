@@ -20,7 +20,7 @@ from raidplan.placement.problem import UNKNOWN, Choice, Picked, Problem
 
 MOST_TRIED = 3_000
 """Exchanges of which more than the loads is looked at."""
-MOST_LOOKED_AT = 30_000
+MOST_VISITED = 30_000
 """Exchanges whose loads are looked at."""
 MOST_LISTED = 64
 """Devices of a pool."""
@@ -115,7 +115,7 @@ class _State:
     """The choice so far."""
 
     def __init__(self, problem: Problem, choice: Choice, shares: int) -> None:
-        self.most_looked_at, self.most_tried = MOST_LOOKED_AT // shares, MOST_TRIED // shares
+        self.most_visited, self.most_tried = MOST_VISITED // shares, MOST_TRIED // shares
         self.problem, self.bounds = problem, Bounds(problem)
         self.held: dict[Role, list[int]] = {}
         for number, picked in enumerate(choice):
@@ -126,7 +126,7 @@ class _State:
         self.full: dict[int, Counter[str]] = {}
         for number in range(len(choice)):
             self._count(number)
-        self.tried = self.looked_at = 0
+        self.tried = self.visited = 0
         self.known: dict[tuple[object, ...], Rest] = {}
         owned = {device for devices in self.held.values() for device in devices}
         self.free = sorted(self.bounds.wanted - owned)
@@ -157,8 +157,8 @@ class _State:
 
     def _one(self, array: int, guided: bool) -> bool:
         for exchange in self._exchanges(array):
-            self.looked_at += 1
-            if self.looked_at > self.most_looked_at or self.tried > self.most_tried:
+            self.visited += 1
+            if self.visited > self.most_visited or self.tried > self.most_tried:
                 return False
             if self._better(exchange, guided):
                 return True

@@ -114,7 +114,7 @@ def summary(plan: Plan) -> dict[str, str]:
     files = changed_files(plan)
     in_place = sum(step.changes and step.origin.kind == "change" for step in plan.steps)
     changed = [*([counted(in_place, "object") + " in place"] if in_place else []), *files]
-    told = {
+    lines = {
         "target": target(plan),
         "create": ", ".join(created(plan)),
         "change": ", ".join(changed),
@@ -123,7 +123,7 @@ def summary(plan: Plan) -> dict[str, str]:
         "destroy": destroyed(plan),
         "keep": ", ".join(kept(plan)),
     }
-    return {word: text for word, text in told.items() if text}
+    return {word: text for word, text in lines.items() if text}
 
 
 def starts(plan: Plan) -> bool:
@@ -184,7 +184,7 @@ NOTHING = "nothing"
 """The beginning of what is destroyed, where that is no loss."""
 
 
-def looked_at(plan: Plan) -> str:
+def machine_line(plan: Plan) -> str:
     """The machine that the plan was made for: its digest, or what is assumed without one."""
     if plan.machine_digest:
         return plan.machine_digest

@@ -48,7 +48,7 @@ def _summary(plan: Plan, every: bool) -> Iterator[str]:
     yield f"| steps | {len(plan.steps)} |"
     yield from (f"| {word} | {text} |" for word, text in rows.items())
     if not plan.machine_digest:
-        yield f"| machine | {cell(overview.looked_at(plan))} |"
+        yield f"| machine | {cell(overview.machine_line(plan))} |"
     yield ""
     if plan.lost:
         yield from _lost(plan)

@@ -59,7 +59,7 @@ def _header(plan: Plan, style: Styles) -> Iterator[str]:
             loud = style["destroy"] if word == "destroy" and not text.startswith(overview.NOTHING) else str
             yield loud(f"  {word:7}  {visible(text)}")
     yield style["faint"](f"  layout   {visible(plan.layout_digest)}")
-    yield style["faint"](f"  machine  {visible(overview.looked_at(plan))}")
+    yield style["faint"](f"  machine  {visible(overview.machine_line(plan))}")
 
 
 def _disks(plan: Plan, nodes: Mapping[str, str], every: bool) -> Iterator[str]:

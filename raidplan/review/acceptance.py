@@ -215,7 +215,7 @@ class _Elsewhere:
     document: Document
     left: list[Located]
 
-    def told(self, allowance: _Allowance) -> tuple[str, str]:
+    def explained(self, allowance: _Allowance) -> tuple[str, str]:
         """Why there is nothing to accept, and what to do."""
         rule = shortened(allowance.rule)
         same = [item for item in self.left if item.finding.rule == allowance.rule]
@@ -276,5 +276,5 @@ def _complaint(allowance: _Allowance, elsewhere: _Elsewhere | None) -> tuple[str
             "mend what it says, and remove this",
         )
     if elsewhere and not allowance.used:
-        return "unused-allow", *elsewhere.told(allowance)
+        return "unused-allow", *elsewhere.explained(allowance)
     return None

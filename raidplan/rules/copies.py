@@ -12,7 +12,7 @@ from raidplan.estimate.survival import Component
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import safe_spare
-from raidplan.rules.lib.free import LOOKED_AT, are_free, fitting, free_disks, roomiest, with_ports
+from raidplan.rules.lib.free import MOST_VISITED, are_free, fitting, free_disks, roomiest, with_ports
 from raidplan.rules.lib.parts import (
     KINDS,
     disks_of_parts,
@@ -157,7 +157,7 @@ def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
         if not disks:
             continue
         counts, most = members_of_parts(topology, disks), losses(array)
-        fit = fitting(topology, array, topology.once(free_disks), LOOKED_AT)
+        fit = fitting(topology, array, topology.once(free_disks), MOST_VISITED)
         first = dict(zip(disks, array.named_members, strict=True))
         fatal = {part.path for part, _ in topology.once(fatal_parts).get(name, ())}
         for number, spare in enumerate(array.spares):

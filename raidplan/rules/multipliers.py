@@ -11,7 +11,7 @@ from raidplan.base.words import SHOWN
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import exchange
-from raidplan.rules.lib.free import LOOKED_AT, are_free, fitting, free_disks, multiplier_rooms, with_ports
+from raidplan.rules.lib.free import MOST_VISITED, are_free, fitting, free_disks, multiplier_rooms, with_ports
 from raidplan.rules.lib.parts import behind_multipliers, most_together
 from raidplan.rules.lib.shares import shares
 from raidplan.rules.lib.subjects import all_of, arrays, mb, own_disks, place, redundant
@@ -95,7 +95,7 @@ def _elsewhere(
     """The multiplier with the fewest members where most free disks fit, or the controller if they hang there directly; and
     some of them."""
     free: dict[str, list[str]] = {}
-    for disk in fitting(topology, array, topology.once(free_disks), LOOKED_AT):
+    for disk in fitting(topology, array, topology.once(free_disks), MOST_VISITED):
         carrier = topology.layout.hardware.disks[disk].behind
         if carrier is not None and topology.wiring.nearest(disk, "multiplier") != crowded:
             free.setdefault(carrier, []).append(disk)

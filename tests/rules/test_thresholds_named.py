@@ -88,7 +88,7 @@ NO_THRESHOLD = {
     "exchange.ALIKE": "bounds the work of a hint",
     "exchange.BOUNDS": "the limits of the rules about links, which have tests of their own",
     "exchange.TRIED": "bounds the work of a hint",
-    "free.LOOKED_AT": "bounds the work of a hint",
+    "free.MOST_VISITED": "bounds the work of a hint",
     "stripe_cache.DEFAULT_ENTRIES": "the kernel's own, counted with",
     "volumes.STEP": "the kernel's step of a read-ahead, counted in",
     "wiring.MANY": "so many findings are told one by one",

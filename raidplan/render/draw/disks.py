@@ -123,10 +123,10 @@ def _shares(wanted: Sequence[float], sizes: Sequence[int], room: int) -> list[tu
 
 
 def _title(name: str, disk: Disk, slices: Sequence[Slice], marks: Marks) -> str:
-    told = words.disk(name, disk)
+    text = words.disk(name, disk)
     for piece in slices:
         user = f"{piece.role or words.kind_of(piece.user)} {piece.user[-1]}" if piece.user else piece.reserved
         size = f" of {human(piece.size)}" if piece.size else ""
-        told += f"; {piece.device}{size} for {user or 'nothing'}"
+        text += f"; {piece.device}{size} for {user or 'nothing'}"
     stops = marks.stops.get(("hardware", "disks", name), ())
-    return told + (f". Without it stops {', '.join(words.name_of(path) for path in stops)}" if stops else "")
+    return text + (f". Without it stops {', '.join(words.name_of(path) for path in stops)}" if stops else "")

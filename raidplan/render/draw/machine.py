@@ -242,14 +242,14 @@ class Machine:
         return card(node.path, frame, self.rows[number], self._title(node))
 
     def _title(self, node: Node) -> str:
-        told = " ".join(filter(None, (node.kind, node.title)))
+        text = " ".join(filter(None, (node.kind, node.title)))
         if node.path in self.marks.missing:
-            told += f". Not stated: {self.marks.missing[node.path]}"
+            text += f". Not stated: {self.marks.missing[node.path]}"
         if node.path in self.marks.holds:
-            told += f". Holds back {sentence(self.marks.holds[node.path])}"
+            text += f". Holds back {sentence(self.marks.holds[node.path])}"
         if node.path in self.marks.stops:
-            told += f". Without it stops {sentence(self.marks.stops[node.path])}"
-        return told
+            text += f". Without it stops {sentence(self.marks.stops[node.path])}"
+        return text
 
     def lines(self) -> Iterator[Line]:
         """The lines from each component to the disks and components behind it."""

@@ -65,8 +65,8 @@ def picture(topology: Topology, marks: Marks) -> Picture:
     lines += _moved(more, MARGIN, y)
     parts += _moved(signs, MARGIN, y)
     y += tall
-    title, told = f"{topology.host}: storage and wiring", _description(topology, marks, standing)
-    return Picture(wide + 2 * MARGIN, y + MARGIN, title, told, tuple(lines), tuple(boxes), tuple(parts))
+    title, text = f"{topology.host}: storage and wiring", _description(topology, marks, standing)
+    return Picture(wide + 2 * MARGIN, y + MARGIN, title, text, tuple(lines), tuple(boxes), tuple(parts))
 
 
 def _head(topology: Topology, marks: Marks, machine: Machine, wide: int) -> Iterator[Part]:
@@ -123,10 +123,10 @@ def _groups(topology: Topology, marks: Marks, standing: Mapping[Path, Thing], ro
     for path, rows in groups:
         if x and x + wide > room:
             x, y = 0, y + high + 8
-        told = f"{rows[1].text} {path[-1]}"
+        text = f"{rows[1].text} {path[-1]}"
         if path in marks.stops:
-            told += f". Without it stops {sentence(marks.stops[path])}"
-        yield card(path, Rect(x, y, wide, high, "part", 5), rows, told)
+            text += f". Without it stops {sentence(marks.stops[path])}"
+        yield card(path, Rect(x, y, wide, high, "part", 5), rows, text)
         x += wide + 12
 
 
@@ -137,16 +137,16 @@ def _group_rows(name: str, kind: str, held: Iterable[str]) -> list[Row]:
 
 
 def _description(topology: Topology, marks: Marks, standing: Mapping[Path, Thing]) -> str:
-    told = [_summary(topology) + "."]
-    told += [
+    lines = [_summary(topology) + "."]
+    lines += [
         f"{words.kind_of(path)} {path[-1]}: {thing.detail}{', ' + thing.size if thing.size else ''}."
         for path, thing in standing.items()
     ]
     for component, stopped in marks.stops.items():
-        told.append(f"Without {component[-1]} stops {sentence(stopped)}.")
+        lines.append(f"Without {component[-1]} stops {sentence(stopped)}.")
     for link, held in marks.holds.items():
-        told.append(f"{words.name_of(link)} holds back {sentence(held)}.")
-    return " ".join(told)
+        lines.append(f"{words.name_of(link)} holds back {sentence(held)}.")
+    return " ".join(lines)
 
 
 def _moved(values: Iterable[Placed], x: int, y: int) -> Iterator[Placed]:

@@ -100,12 +100,12 @@ def _rows(thing: Thing, tags: Tags, marks: Marks, things: Mapping[Path, Thing]) 
 
 
 def _title(thing: Thing, marks: Marks) -> str:
-    told = (
+    text = (
         f"{words.kind_of(thing.path)} {thing.path[-1]}: {', '.join(filter(None, (thing.detail, thing.size)))}"
     )
     for bounds, when in ((marks.alone, "alone"), (marks.together, "under full load")):
         if bound := bounds.get(thing.path):
             by = f", held back by {words.names(bound.by)}" if bound.by else ""
-            told += f". Reads up to {words.rate(bound.bytes_per_second)} {when}{by}"
+            text += f". Reads up to {words.rate(bound.bytes_per_second)} {when}{by}"
     killers = marks.killers.get(thing.path)
-    return told + (f". Does not survive the loss of {words.names(killers)}" if killers else "")
+    return text + (f". Does not survive the loss of {words.names(killers)}" if killers else "")

@@ -12,7 +12,7 @@ from raidplan.estimate.survival import Component
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.boot_devices import boot_filesystem, esps
 from raidplan.rules.lib.free import (
-    LOOKED_AT,
+    MOST_VISITED,
     Ports,
     are_free,
     fitting,
@@ -77,7 +77,7 @@ def apart(topology: Topology, array: Array, part: Component) -> str:
     stay = there[None]
     excess = sum(max(0, count - keeps) for each, count in there.items() if each is not None)
     taken: list[str] = []
-    for disk in fitting(topology, array, topology.once(free_disks), LOOKED_AT):
+    for disk in fitting(topology, array, topology.once(free_disks), MOST_VISITED):
         where = _part_of(topology, disk, kind)
         if len(taken) < excess and (where is None or there[where] < keeps):
             there[where] += 1
@@ -108,10 +108,10 @@ def _part_of(topology: Topology, disk: str, kind: str) -> str | None:
 
 def _room(topology: Topology, kind: str, there: Counter[str | None], keeps: int) -> Iterator[tuple[str, int]]:
     """The free places for members: other parts of the kind, and then controllers themselves."""
-    for name, free in islice(topology.once(_free_on)[kind].items(), LOOKED_AT):
+    for name, free in islice(topology.once(_free_on)[kind].items(), MOST_VISITED):
         if there[name] < keeps:
             yield name, min(free, keeps - there[name])
-    yield from islice(topology.once(roomiest_own).items(), LOOKED_AT)
+    yield from islice(topology.once(roomiest_own).items(), MOST_VISITED)
 
 
 def _free_on(topology: Topology) -> dict[str, dict[str, int]]:

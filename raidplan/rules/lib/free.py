@@ -13,7 +13,7 @@ from raidplan.rules.lib.subjects import agreeing
 from raidplan.topology import Topology
 from raidplan.topology.wiring import Wiring
 
-LOOKED_AT = 16
+MOST_VISITED = 16
 """Free disks of the right size, or controllers with free ports, that are tried before a hint does without."""
 
 
@@ -72,7 +72,7 @@ def fitting(topology: Topology, array: Array, among: Sequence[str], most: int = 
         return []
     turning = {disk.rotational for disk in own}
     enough = bisect_left(among, min(sizes), key=lambda name: disks[name].size or 0)
-    alike = (n for n in islice(among, enough, enough + LOOKED_AT) if disks[n].rotational in turning)
+    alike = (n for n in islice(among, enough, enough + MOST_VISITED) if disks[n].rotational in turning)
     return list(islice(alike, most))
 
 
@@ -148,7 +148,7 @@ def _sorted(topology: Topology, ports: Mapping[str, int]) -> dict[str, int]:
 def with_ports(topology: Topology, wanted: Callable[[str], bool], ports: Ports = roomiest_own) -> str:
     """`hba0 has 8 free ports, ahci 2 and 5 behind it`: of the controllers that are wanted, the two with most."""
     free, own = topology.once(ports), topology.once(own_ports)
-    some = list(islice(filter(wanted, islice(free, LOOKED_AT)), 2))
+    some = list(islice(filter(wanted, islice(free, MOST_VISITED)), 2))
     return ", ".join(
         f"{name} {_counted(own[name], free[name] - own[name], plain=place > 0)}"
         for place, name in enumerate(some)
