@@ -42,9 +42,9 @@ def test_only_records_of_this_commit_on_a_clean_tree_count(
         return parts.show()
 
     assert shown()
-    assert "wipes      passed: 3 tests, 0 skipped, 9 s\n" in capsys.readouterr().out
-    assert not shown(digest="another") and "wipes      no record of this code" in capsys.readouterr().out
-    assert not shown(code=1) and "wipes      FAILED" in capsys.readouterr().out
+    assert "wipes           passed: 3 tests, 0 skipped, 9 s\n" in capsys.readouterr().out
+    assert not shown(digest="another") and "wipes           no record of this code" in capsys.readouterr().out
+    assert not shown(code=1) and "wipes           FAILED" in capsys.readouterr().out
     assert not shown(dirty=True) and "on a changed tree" in capsys.readouterr().out
 
 

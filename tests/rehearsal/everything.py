@@ -22,8 +22,9 @@ from raidplan.review.pipeline import load, plan
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
 from tests.examples import EXAMPLES
 from tests.forms import PLANS
+from tests.parts import ROOT
 
-RECORDS = Path(__file__).with_name("records.jsonl")
+RECORDS = ROOT / ".results" / "rehearsal.jsonl"
 SUITES = ("bookworm", "trixie")
 SCALES = {"raid5-2005-lvm": 100, "rio-2007": 100, "linear": 100}
 """Sizes of those that are rehearsed with all faults are divided by it, so that a blank disk is rebuilt in minutes."""

@@ -23,7 +23,7 @@ from raidplan.review import pipeline
 from tests.parts import ROOT, code_digest, git
 
 VAGRANT = ROOT / "vagrant"
-RECORDS = Path(__file__).with_name("runs.jsonl")
+RECORDS = ROOT / ".results" / "vagrant.jsonl"
 PAGE = ROOT / "docs" / "vagrant.md"
 MARKS = ("<!-- made by: make vagrant-table -->\n", "<!-- end -->")
 CODE = (
