@@ -205,7 +205,7 @@ def test_deleted_layouts_with_names_like_words_and_without_sense(site: Site) -> 
     odd = ["--format=json.yaml", "a\n::error::b.yaml", "$(touch BAD)<img>.yaml"]
     for name in odd:
         site.write(f"layouts/{name}", GOOD)
-    site.write("layouts/broken.yaml", "version: 1\n")
+    site.write("layouts/broken.yaml", "version: 1\nhost: rio\narrays: 7\n")
     site.write("layouts/x.hardware.yaml", "disks: {}\n")
     site.base = site.commit()
     shutil.rmtree(site.checkout / "layouts")

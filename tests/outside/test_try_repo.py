@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.long, pytest.mark.slow, pytest.mark.network]
 def test_try_repo_finds_what_check_finds(tmp_path: Path) -> None:
     made, site = tool(tmp_path), tmp_path / "site"
     for name, text in (
-        ("layouts/good.yaml", GOOD.replace("host: rio", "host: tokyo")),
+        ("layouts/good.yaml", GOOD.replace("host: rio", "host: tokyo").replace("RIOS-", "TOKY-")),
         ("layouts/bad.yaml", BAD),
     ):
         (site / name).parent.mkdir(parents=True, exist_ok=True)
