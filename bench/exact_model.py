@@ -146,13 +146,14 @@ class Model:
 
     def _spread(self, array: int, members: dict[int, Sum]) -> tuple[Sum, Sum, Sum]:
         problem, demand = self.problem, self.problem.demands[array]
-        dying, uneven = {kind: self._bool() for kind in problem.kinds}, dict[str | None, Sum]()
+        dying, uneven = list[Any](), dict[str | None, Sum]()
         for number, part in enumerate(problem.parts):
             held = self._held(members, number)
             if isinstance(held, int):
                 continue
-            if demand.may_lose and number not in problem.common[array]:
-                self.model.add(held <= demand.may_lose + demand.count * dying[part.kind])
+            if demand.may_lose:
+                dying.append(self._bool())
+                self.model.add(held <= demand.may_lose + demand.count * dying[-1])
             square = self._number(demand.count**2)
             for load in range(1, demand.count + 1):  # the tangents of the square between whole numbers
                 self.model.add(square >= (2 * load - 1) * held - load * (load - 1))
@@ -165,7 +166,7 @@ class Model:
             ]
             uneven[kind] = uneven.get(kind, 0) + sum(alone)
         named = uneven.get(demand.kind, 0)
-        return sum(dying.values()), named, sum(sums for kind, sums in uneven.items() if kind != demand.kind)
+        return sum(dying), named, sum(sums for kind, sums in uneven.items() if kind != demand.kind)
 
     def _meeting(self, array: int, members: dict[int, Sum]) -> tuple[Sum, Sum]:
         """Sets of copies on one component, and components that two copies share; what all members hang on is left out."""

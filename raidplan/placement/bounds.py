@@ -28,9 +28,8 @@ class Bounds:
                 continue
             dying, uneven = 0, Counter[bool]()
             for kind in self.problem.kinds:
-                most, squares = self._kind(number, kind)
-                dying += bool(demand.may_lose) and most > demand.may_lose
-                uneven[kind == demand.kind] += squares
+                dying += self.overloads(number, kind)
+                uneven[kind == demand.kind] += self._squares(number, kind)
             disks = {self.problem.devices[device].disk for device in demand.pool}
             doubled = max(0, demand.count + demand.spares - len(disks))
             found.append(Spread(doubled, dying, uneven[True], uneven[False]))
@@ -39,7 +38,7 @@ class Bounds:
     def _rooms(self, number: int, kind: str) -> list[int]:
         """How many devices of the pool hang on each component of a kind: on the one that takes the fewest with it.
 
-        What hangs on none is alone. Components that every choice overloads are left out.
+        What hangs on none is alone. Components that every choice overloads are left out. The largest comes first.
         """
         common = self.problem.common[number]
         held = Counter(
@@ -51,12 +50,23 @@ class Bounds:
         for device in self.problem.demands[number].pool:
             own = [part for part in self.problem.of_kind[device][kind] if part not in common]
             rooms[min(own, key=lambda part: (held[part], part)) if own else f"alone {device}"] += 1
-        return list(rooms.values())
+        return sorted(rooms.values(), reverse=True)
 
-    def overloads(self, number: int, kind: str) -> bool:
-        """Every choice overloads a component of the kind."""
-        common = {self.problem.parts[part].kind for part in self.problem.common[number]}
-        return kind in common or self._kind(number, kind)[0] > self.problem.demands[number].may_lose
+    def overloads(self, number: int, kind: str) -> int:
+        """How many components of the kind every choice overloads at least."""
+        common = sum(self.problem.parts[part].kind == kind for part in self.problem.common[number])
+        return (
+            common + self._full(number, self._rooms(number, kind))
+            if self.problem.demands[number].may_lose
+            else 0
+        )
+
+    def _full(self, number: int, rooms: Sequence[int]) -> int:
+        """The fewest components of such room, the largest first, that have to hold too many."""
+        demand = self.problem.demands[number]
+        left = demand.count - sum(min(room, demand.may_lose) for room in rooms)
+        beyond = accumulate((max(0, room - demand.may_lose) for room in rooms), initial=0)
+        return next(many for many, more in enumerate(beyond) if more >= left)
 
     def room(self, number: int, kind: str) -> int:
         """How many devices of the pool can be members with no component of the kind overloaded; of nested ones the most."""
@@ -69,10 +79,13 @@ class Bounds:
                 taken += 1
         return taken
 
-    def _kind(self, number: int, kind: str) -> tuple[int, int]:
-        """(members on the fullest component, sum of the squares) at least, whatever is chosen."""
+    def _squares(self, number: int, kind: str) -> int:
+        """The sum of the squares of the loads, at least, where no more components hold too many than have to."""
         demand = self.problem.demands[number]
         rooms, left, squares, load = self._rooms(number, kind), demand.count, 0, 0
+        if demand.may_lose:
+            full = self._full(number, rooms)
+            rooms = [*rooms[:full], *(min(room, demand.may_lose) for room in rooms[full:])]
         while left > 0:
             load += 1
             more = min(left, sum(room >= load for room in rooms))
@@ -82,10 +95,9 @@ class Bounds:
         hang = any(self.problem.of_kind[device][kind] for device in demand.pool)
         if everywhere or not hang:
             # Where all hang on one component, being on no other costs nothing.
-            return load, demand.count**2 * everywhere + (
-                squares if self._deeper(number, kind) else 0
-            ) if hang else demand.count
-        return load, squares
+            deeper = squares if self._deeper(number, kind) else 0
+            return demand.count**2 * everywhere + deeper if hang else demand.count
+        return squares
 
     def _everywhere(self, number: int, kind: str) -> int:
         """Components of a kind that the whole pool hangs on."""

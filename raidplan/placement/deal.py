@@ -12,7 +12,7 @@ from raidplan.placement.problem import Choice, Picked, Problem
 Role = tuple[int, bool]
 """An array, and whether its spares are meant."""
 DOUBLED, FULL, NAMED, OTHERS, RANK, SCARCE, FIRST = range(6, -1, -1)
-"""The digits of a cost: devices taken of the disk; components that would hold too many; unevenness of the kind named, and
+"""The digits of a cost: devices taken of the disk; components that would hold too many, and did not before; unevenness of the kind named, and
 of the others; the rank by size and rate; minus the free devices beside it; the device itself. Of a spare, OTHERS are the
 components that it shares with members.
 """
@@ -151,9 +151,11 @@ class _Dealing:
     def _dearer(self, array: int, device: int, loads: list[int]) -> Iterator[tuple[Sequence[int], int]]:
         """The classes beside a device that an array takes, and what they cost it more from then on."""
         demand, common = self.problem.demands[array], self.problem.common[array]
+        most = demand.may_lose or -1
         for part in self.problem.devices[device].parts:
             loads[part] += 1
-            full = loads[part] == demand.may_lose and part not in common
+            # A component that holds too many has room for more.
+            full = (loads[part] == most) - (loads[part] == most + 1) if part not in common else 0
             named = self.problem.parts[part].kind == demand.kind
             yield self.beside[part], self._digit(NAMED if named else OTHERS, 2) + self._digit(FULL, full)
         yield from self._same_disk(device)

@@ -121,13 +121,14 @@ def _cure(problem: Problem, bounds: Bounds, number: int, kind: str) -> str:
     if lacking <= 0:
         others = len(problem.demands) - 1
         why = f"it and {counted(others, 'other array')}" if others else "all that is wanted of it at once"
-        return f"alone it would; its pool is too unevenly wired for {why}"
+        return f"alone it would survive any {name}; its pool is too unevenly wired for {why}"
     more = -(-lacking // demand.may_lose)
     what = f"one more {name}" if more == 1 else f"{more} more {plural(name)}"
     most = f", {demand.may_lose} on each at most," if more > 1 and lacking > more else ""
     # Of three copies a component may hold two, if the slots are such: then another choice may do.
-    none = "no choice from its pool does; " if demand.copies < 3 and bounds.overloads(number, kind) else ""
-    return f"{none}with {what} for {lacking} of the pool's devices{most} it would"
+    every = demand.copies < 3 and bounds.overloads(number, kind)
+    none = f"every choice from its pool has at least one such {name}; " if every else ""
+    return f"{none}with {what} for {lacking} of the pool's devices{most} it would survive any"
 
 
 def _spares(problem: Problem, demand: Demand, picked: Picked) -> Iterator[str]:

@@ -1,8 +1,7 @@
 """How good a choice of members is: one tuple, compared from its first place on; the lesser is the better.
 
 1.  `doubled`: devices of an array beyond the first on a disk.
-2.  `dying`: kinds of component of which one holds more members than the array can lose. What every choice
-    overloads is not counted.
+2.  `dying`: components, of whatever kind, that hold more members than the array can lose.
 3.  `named`, `others`: how unevenly components are loaded, of the kind that `spread` names and of all others: the sum
     of the squares of their members; what hangs on none of a kind is alone. It is least where loads differ least.
 4.  `dead`, `met`: sets of copies of a RAID10 on one component; components that two copies share.
@@ -63,7 +62,7 @@ def value(grades: Iterable[Grade]) -> Value:
 
 
 GAINS = (
-    "no two devices of an array on one disk", "fewer kinds of component with more members than an array can lose",
+    "no two devices of an array on one disk", "fewer components with more members than an array can lose",
     "members spread more evenly over the kind that `spread` names", "members spread more evenly over all kinds",
     "fewer chunks with all copies on one component", "fewer copies that share a component", "spares farther from members",
     "more usable bytes", "members of one size", "members of one medium", "members of one logical sector",
@@ -108,7 +107,6 @@ def spread(problem: Problem, number: int, picked: Picked) -> Spread:
     demand = problem.demands[number]
     every = (*picked.members, *picked.spares)
     held = loads(problem, picked.members)
-    full = {p for p, load in held.items() if load > demand.may_lose} - problem.common[number]
     uneven = Counter(dict.fromkeys(problem.kinds, 0))
     for part, load in held.items():
         uneven[problem.parts[part].kind] += load * load
@@ -117,7 +115,7 @@ def spread(problem: Problem, number: int, picked: Picked) -> Spread:
             uneven[kind] += not parts
     return Spread(
         len(every) - len({problem.devices[each].disk for each in every}),
-        len({problem.parts[part].kind for part in full}) if demand.may_lose else 0,
+        sum(load > demand.may_lose > 0 for load in held.values()),
         uneven[demand.kind or ""],
         sum(each for kind, each in uneven.items() if kind != demand.kind),
     )

@@ -52,12 +52,7 @@ class _Search:
         """The growth by the first member of each class."""
         self.more = [2 * digit[part.kind] for part in problem.parts]
         """The growth by a further member on a component, for each that is there."""
-        self.most = [
-            demand.may_lose if demand.may_lose and part not in problem.common[array] else -1
-            for part in range(len(problem.parts))
-        ]
-        self.kind = [part.kind for part in problem.parts]
-        self.full = Counter[str]()
+        self.most = demand.may_lose or -1
         self.loads = [0] * len(problem.parts)
         several = Counter(device.disk for device in problem.devices)
         self.disk = [problem.devices[devices[0]].disk for devices in classes]
@@ -89,9 +84,7 @@ class _Search:
             load = self.loads[part]
             grown += load * self.more[part]
             self.loads[part] = load + 1
-            if load == self.most[part]:
-                grown += 0 if self.full[self.kind[part]] else 1 << 2 * DIGIT
-                self.full[self.kind[part]] += 1
+            grown += (load == self.most) << 2 * DIGIT
         if self.disk[of] in self.of_disk:
             grown += (self.of_disk[self.disk[of]] > 0) << 3 * DIGIT
             self.of_disk[self.disk[of]] += 1
@@ -101,6 +94,5 @@ class _Search:
         self.taken[of] -= 1
         for part in self.parts[of]:
             self.loads[part] -= 1
-            self.full[self.kind[part]] -= self.loads[part] == self.most[part]
         if self.disk[of] in self.of_disk:
             self.of_disk[self.disk[of]] -= 1

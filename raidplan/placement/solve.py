@@ -123,9 +123,8 @@ class _State:
         self.pools = [frozenset(demand.pool) for demand in problem.demands]
         self.grades: list[Grade] = [grade(problem, n, picked) for n, picked in enumerate(choice)]
         self.loads: dict[int, Counter[int]] = {}
-        self.full: dict[int, Counter[str]] = {}
         for number in range(len(choice)):
-            self._count(number)
+            self.loads[number] = loads(problem, self.held[number, False])
         self.tried = self.visited = 0
         self.known: dict[tuple[object, ...], Rest] = {}
         owned = {device for devices in self.held.values() for device in devices}
@@ -217,18 +216,11 @@ class _State:
             self.held |= after
             for n, each in zip(arrays, new, strict=True):
                 self.grades[n] = each
-                self._count(n)
+                self.loads[n] = loads(self.problem, self.held[n, False])
             if other is None:
                 self.free[self.free.index(device)] = out
                 self.free.sort()
         return better
-
-    def _count(self, array: int) -> None:
-        """The loads of an array, and how many components of each kind are overloaded."""
-        self.loads[array] = held = loads(self.problem, self.held[array, False])
-        most, common = self.problem.demands[array].may_lose, self.problem.common[array]
-        full = [p for p, load in held.items() if load > most > 0 and p not in common]
-        self.full[array] = Counter(self.problem.parts[p].kind for p in full)
 
     def _grown(self, array: int, spare: bool, lost: int, gained: int) -> Spread:
         """How much more each place of an array is with one device for another."""
@@ -237,28 +229,24 @@ class _State:
         if spare:
             return Spread(doubled, 0, 0, 0)
         dying = named = others = 0
-        most, common = demand.may_lose, problem.common[array]
+        most = demand.may_lose or -1
         for kind, parts in problem.of_kind[gained].items():
             without = problem.of_kind[lost][kind]
             if parts == without:
                 continue
             more = (not parts) - (not without)
-            fuller = 0
             for part in parts:
                 if part not in without:
                     more += 2 * held[part] + 1
-                    fuller += held[part] == most and part not in common
+                    dying += held[part] == most
             for part in without:
                 if part not in parts:
                     more -= 2 * held[part] - 1
-                    fuller -= held[part] == most + 1 and part not in common
+                    dying -= held[part] == most + 1
             if kind == demand.kind:
                 named += more
             else:
                 others += more
-            if fuller and most:
-                full = self.full[array][kind]
-                dying += (full + fuller > 0) - (full > 0)
         return Spread(doubled, dying, named, others)
 
     def _doubled(self, array: int, lost: int, gained: int) -> int:

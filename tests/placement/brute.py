@@ -12,7 +12,7 @@ from tests.survival.naive import raid10_rows
 
 PARITY = {"linear": 0, "raid0": 0, "raid4": 1, "raid5": 1, "raid6": 2}
 PLACES = (
-    "two devices of a disk", "kinds overloaded", "unevenness of the kind named", "of the others", "sets of copies together",
+    "two devices of a disk", "components overloaded", "unevenness of the kind named", "of the others", "sets of copies together",
     "copies that meet", "spares beside members", "usable bytes", "sizes mixed", "media mixed", "sectors mixed", "rates",
     "bytes taken", "rates taken",
 )  # fmt: skip
@@ -105,7 +105,6 @@ def _one(
     members = [problem.devices[n] for n in picked.members]
     spares = [problem.devices[n] for n in picked.spares]
     every = members + spares
-    pool = [problem.devices[n] for n in demand.pool]
     kinds = sorted({part.kind for part in problem.parts})
     dying, named, others = 0, 0, 0
     for kind in kinds:
@@ -116,12 +115,7 @@ def _one(
             named += squares
         else:
             others += squares
-        for name, load in loads.items():
-            elsewhere = sum(name not in hanging(problem, device, kind) for device in pool)
-            avoidable = demand.count - elsewhere <= may_lose(demand)
-            if load > may_lose(demand) > 0 and avoidable:
-                dying += 1
-                break
+        dying += sum(load > may_lose(demand) > 0 for load in loads.values())
     shared = sum(len(spare.parts & member.parts) for spare in spares for member in members)
     sizes = [device.size for device in every]
     rates = [min(device.rate, device.port * passed(demand)) for device in members]

@@ -41,7 +41,7 @@ def rate(found: Estimate, level: str) -> float:
 
 
 def goals(topology: Topology, pool: list[str], members: tuple[str, ...], level: str) -> tuple[object, ...]:
-    """The goals before the rate: kinds of which one takes too many, evenness, copies together, copies that meet."""
+    """The goals before the rate: components that hold too many, evenness, copies together, copies that meet."""
     hardware = topology.layout.hardware
     card = {disk: hardware.disks[disk].behind or "" for disk in pool}
     bus = {disk: hardware.controllers[card[disk]].behind or "" for disk in pool}
@@ -49,10 +49,7 @@ def goals(topology: Topology, pool: list[str], members: tuple[str, ...], level: 
     dying, uneven = 0, []
     for on in (card, bus):
         held = Counter(on[disk] for disk in members)
-        elsewhere = {name: sum(on[disk] != name for disk in pool) for name in held}
-        dying += any(
-            many > bears > 0 and len(members) - elsewhere[name] <= bears for name, many in held.items()
-        )
+        dying += sum(many > bears > 0 for many in held.values())
         uneven.append(sum(many * many for many in held.values()))
     layout = topology.layout.arrays["s"].effective_layout
     where = [{card[disk], bus[disk]} for disk in members]

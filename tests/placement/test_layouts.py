@@ -143,9 +143,10 @@ def test_show_and_plan_say_why(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_it_says_what_hardware_would_save_an_array(tmp_path: Path) -> None:
     text = f"{FEW}arrays: {{s: {{level: raid5, {pool('d<0-2><0-3>', 6, 'controller')}}}}}"
     assert why(text, tmp_path)["s"] == (
-        "2 of its 6 members on each of 3 controllers",
-        "it does not survive the loss of c0, c1, c2, each of which holds more members than the 1 it can lose",
-        "no choice from its pool does; with 3 more controllers for 3 of the pool's devices it would",
+        "1 to 4 of its 6 members on each of 3 controllers",
+        "it does not survive the loss of c0, which holds more members than the 1 it can lose",
+        "every choice from its pool has at least one such controller; with 3 more controllers for 3 of the pool's devices it "
+        "would survive any",
     )
 
 
@@ -160,8 +161,8 @@ def test_the_hardware_that_is_said_to_save_an_array_does(tmp_path: Path) -> None
     [
         ("level: raid0", 6, "raid0 survives no loss, wherever its members hang"),
         ("level: raid6", 7, "it does not survive the loss of c0, which holds more members than the 2 it can lose"),
-        ("level: raid6", 7, "no choice from its pool does; with one more controller for 1 of the pool's devices it would"),
-        ("level: raid6", 12, "no choice from its pool does; with 3 more controllers for 6 of the pool's devices, 2 on each at most, it would"),
+        ("level: raid6", 7, "every choice from its pool has at least one such controller; with one more controller for 1 of the pool's devices it would survive any"),
+        ("level: raid6", 12, "every choice from its pool has at least one such controller; with 3 more controllers for 6 of the pool's devices, 2 on each at most, it would survive any"),
     ],
 )  # fmt: skip
 def test_what_is_said(array: str, count: int, said: str, tmp_path: Path) -> None:
