@@ -40,7 +40,7 @@ class Model:
                     sum(of * count for of, count in self.members[n].items()) for n in (array - 1, array)
                 )
                 self.model.add(one <= other)
-        self.places: list[Sum] = [0] * 11
+        self.places: list[Sum] = [0] * 12
         for array in range(len(problem.demands)):
             for place, of_array in enumerate(self._places(array)):
                 self.places[place] += of_array
@@ -119,9 +119,9 @@ class Model:
     def _places(self, array: int) -> tuple[Sum, ...]:
         members, spares = self.members[array], self.spares[array]
         every = {of: members[of] + spares.get(of, 0) for of in members}
-        dying, named, others = self._spread(array, members)
+        spread = self._spread(array, members)
         return (
-            *(self._doubled(every), dying, named, others, *self._meeting(array, members)),
+            *(self._doubled(every), *spread, *self._meeting(array, members)),
             *(self._shared(members, spares, array), self._lost(array, members, every)),
             self._beyond_one(every, [device.size for device in self.kinds]),
             self._beyond_one(every, [device.rotational for device in self.kinds]),
@@ -144,16 +144,17 @@ class Model:
     def _held(self, counts: dict[int, Sum], part: int) -> Sum:
         return sum(count for of, count in counts.items() if part in self.kinds[of].parts)
 
-    def _spread(self, array: int, members: dict[int, Sum]) -> tuple[Sum, Sum, Sum]:
+    def _spread(self, array: int, members: dict[int, Sum]) -> tuple[Sum, ...]:
         problem, demand = self.problem, self.problem.demands[array]
-        dying, uneven = list[Any](), dict[str | None, Sum]()
+        dying, unfed, uneven = list[Any](), list[Any](), dict[str | None, Sum]()
         for number, part in enumerate(problem.parts):
             held = self._held(members, number)
             if isinstance(held, int):
                 continue
             if demand.may_lose:
-                dying.append(self._bool())
-                self.model.add(held <= demand.may_lose + demand.count * dying[-1])
+                over = self._bool()
+                self.model.add(held <= demand.may_lose + demand.count * over)
+                (unfed if part.supplies else dying).append(over)
             square = self._number(demand.count**2)
             for load in range(1, demand.count + 1):  # the tangents of the square between whole numbers
                 self.model.add(square >= (2 * load - 1) * held - load * (load - 1))
@@ -166,7 +167,12 @@ class Model:
             ]
             uneven[kind] = uneven.get(kind, 0) + sum(alone)
         named = uneven.get(demand.kind, 0)
-        return sum(dying), named, sum(sums for kind, sums in uneven.items() if kind != demand.kind)
+        return (
+            sum(dying),
+            sum(unfed),
+            named,
+            sum(sums for kind, sums in uneven.items() if kind != demand.kind),
+        )
 
     def _meeting(self, array: int, members: dict[int, Sum]) -> tuple[Sum, Sum]:
         """Sets of copies on one component, and components that two copies share; what all members hang on is left out."""
@@ -193,7 +199,8 @@ class Model:
                 pair = self._bool()
                 self.model.add(on[one] + on[other] <= 1 + pair + every)
                 met.append(pair)
-            dead.append((on, every))
+            if place not in problem.sets:
+                dead.append((on, every))
         lost = list[Any]()
         for slots in sets:
             gone = self._bool()

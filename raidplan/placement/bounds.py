@@ -26,40 +26,44 @@ class Bounds:
             if self.problem.alike[number] < number:
                 found.append(found[self.problem.alike[number]])
                 continue
-            dying, uneven = 0, Counter[bool]()
+            dying, unfed, uneven = 0, 0, Counter[bool]()
             for kind in self.problem.kinds:
                 dying += self.overloads(number, kind)
+                unfed += self._overloaded(number, kind, self.problem.sets)
                 uneven[kind == demand.kind] += self._squares(number, kind)
             disks = {self.problem.devices[device].disk for device in demand.pool}
             doubled = max(0, demand.count + demand.spares - len(disks))
-            found.append(Spread(doubled, dying, uneven[True], uneven[False]))
+            found.append(Spread(doubled, dying, unfed, uneven[True], uneven[False]))
         return found
 
-    def _rooms(self, number: int, kind: str) -> list[int]:
-        """How many devices of the pool hang on each component of a kind: on the one that takes the fewest with it.
+    @cached_property
+    def _every(self) -> frozenset[int]:
+        return frozenset(range(len(self.problem.parts)))
+
+    def _rooms(self, number: int, kind: str, parts: frozenset[int]) -> list[int]:
+        """How many devices of the pool hang on each of some components of a kind: on the one that takes the fewest with it.
 
         What hangs on none is alone. Components that every choice overloads are left out. The largest comes first.
         """
-        common = self.problem.common[number]
-        held = Counter(
-            part
+        parts = parts - self.problem.common[number]
+        hung = [
+            [part for part in self.problem.of_kind[device][kind] if part in parts]
             for device in self.problem.demands[number].pool
-            for part in self.problem.of_kind[device][kind]
-        )
-        rooms: Counter[object] = Counter()
-        for device in self.problem.demands[number].pool:
-            own = [part for part in self.problem.of_kind[device][kind] if part not in common]
-            rooms[min(own, key=lambda part: (held[part], part)) if own else f"alone {device}"] += 1
-        return sorted(rooms.values(), reverse=True)
+        ]
+        held, alone = Counter(part for own in hung for part in own), sum(not own for own in hung)
+        rooms = Counter(min(own, key=lambda part: (held[part], part)) for own in hung if own)
+        return [*sorted(rooms.values(), reverse=True), *[1] * alone]
 
     def overloads(self, number: int, kind: str) -> int:
         """How many components of the kind every choice overloads at least."""
-        common = sum(self.problem.parts[part].kind == kind for part in self.problem.common[number])
-        return (
-            common + self._full(number, self._rooms(number, kind))
-            if self.problem.demands[number].may_lose
-            else 0
-        )
+        return self._overloaded(number, kind, self._every - self.problem.sets)
+
+    def _overloaded(self, number: int, kind: str, parts: frozenset[int]) -> int:
+        """The same of some components."""
+        if not self.problem.demands[number].may_lose:
+            return 0
+        common = sum(self.problem.parts[part].kind == kind for part in self.problem.common[number] & parts)
+        return common + self._full(number, self._rooms(number, kind, parts))
 
     def _full(self, number: int, rooms: Sequence[int]) -> int:
         """The fewest components of such room, the largest first, that have to hold too many."""
@@ -82,8 +86,11 @@ class Bounds:
     def _squares(self, number: int, kind: str) -> int:
         """The sum of the squares of the loads, at least, where no more components hold too many than have to."""
         demand = self.problem.demands[number]
-        rooms, left, squares, load = self._rooms(number, kind), demand.count, 0, 0
-        if demand.may_lose:
+        rooms, left, squares, load = self._rooms(number, kind, self._every), demand.count, 0, 0
+        of_kind = {
+            part in self.problem.sets for part, each in enumerate(self.problem.parts) if each.kind == kind
+        }
+        if demand.may_lose and len(of_kind) == 1:
             full = self._full(number, rooms)
             rooms = [*rooms[:full], *(min(room, demand.may_lose) for room in rooms[full:])]
         while left > 0:

@@ -11,8 +11,8 @@ from raidplan.placement.problem import Choice, Picked, Problem
 
 Role = tuple[int, bool]
 """An array, and whether its spares are meant."""
-DOUBLED, FULL, NAMED, OTHERS, RANK, SCARCE, FIRST = range(6, -1, -1)
-"""The digits of a cost: devices taken of the disk; components that would hold too many, and did not before; unevenness of the kind named, and
+DOUBLED, FULL, UNFED, NAMED, OTHERS, RANK, SCARCE, FIRST = range(7, -1, -1)
+"""The digits of a cost: devices taken of the disk; components, then sets of supplies, that would hold too many, and did not before; unevenness of the kind named, and
 of the others; the rank by size and rate; minus the free devices beside it; the device itself. Of a spare, OTHERS are the
 components that it shares with members.
 """
@@ -157,7 +157,8 @@ class _Dealing:
             # A component that holds too many has room for more.
             full = (loads[part] == most) - (loads[part] == most + 1) if part not in common else 0
             named = self.problem.parts[part].kind == demand.kind
-            yield self.beside[part], self._digit(NAMED if named else OTHERS, 2) + self._digit(FULL, full)
+            over = self._digit(UNFED if part in self.problem.sets else FULL, full)
+            yield self.beside[part], self._digit(NAMED if named else OTHERS, 2) + over
         yield from self._same_disk(device)
 
     def _same_disk(self, device: int) -> Iterator[tuple[Sequence[int], int]]:

@@ -59,7 +59,9 @@ class _Search:
     def _room(self, number: int, grades: Sequence[Grade] = ()) -> Spread:
         """The worst spread of an array with which the value could be as good, beside grades and hopes for the others."""
         others = [*grades, *(hope for n, hope in enumerate(self.hopes) if n >= len(grades) and n != number)]
-        places = zip(*(spread for spread, _ in others), strict=True) if others else ((0,),) * 4
+        places = (
+            zip(*(spread for spread, _ in others), strict=True) if others else ((0,),) * len(Spread._fields)
+        )
         return Spread(*map(sub, self.value, map(sum, places)))
 
     def _follow(

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from raidplan.base.words import counted, plural
+from raidplan.base.words import counted, listed, plural
 from raidplan.estimate.survival import Survival
 from raidplan.placement.bounds import Bounds
-from raidplan.placement.objective import limits_of, rate
+from raidplan.placement.objective import limits_of, loads, rate
 from raidplan.placement.problem import UNKNOWN, Choice, Demand, Picked, Problem
 from raidplan.placement.slots import meeting_in
 
@@ -60,24 +60,32 @@ def _spread(problem: Problem, demand: Demand, picked: Picked) -> str:
     kind = demand.kind or max(kinds, key=lambda each: len(kinds[each]), default="")
     if not kind:
         return "its members hang on nothing that the layout describes"
-    where = WHERE.get(kind, "on")
+    where, name = WHERE.get(kind, "on"), called(kind)
     if kind not in kinds:
-        return f"its members hang {where} no {called(kind)}: the layout has none, and `spread: {kind}` decides nothing"
-    shared = [*kinds[kind].values()]
-    alone = sum(not problem.of_kind[member][kind] for member in picked.members)
-    if not shared:
-        return f"its members hang {where} no {called(kind)}"
-    each = str(shared[0]) if len(set(shared)) == 1 else f"{min(shared)} to {max(shared)}"
-    every = called(kind) if len(shared) == 1 else f"each of {len(shared)} {plural(called(kind))}"
-    more = f", {alone} {where} none" if alone else ""
-    return f"{each} of its {demand.count} members {where} {'one ' if len(shared) == 1 else ''}{every}{more}"
+        return f"its members hang {where} no {name}: no disk of the layout does, and `spread: {kind}` decides nothing"
+    if not kinds[kind]:
+        return f"its members hang {where} no {name}"
+    said = []
+    for sets in (False, True):
+        held = {part: load for part, load in kinds[kind].items() if (part in problem.sets) == sets}
+        if held:
+            few, most = min(held.values()), max(held.values())
+            of = "" if said else f" of its {demand.count} members"
+            each = f"{few if few == most else f'{few} to {most}'}{of} {where}"
+            what, many = ("set of supplies", "sets of supplies") if sets else (name, plural(name))
+            said.append(f"{each} {f'one {what}' if len(held) == 1 else f'each of {len(held)} {many}'}")
+        if held and sets:
+            which = listed([problem.parts[part].name for part in held], " and ")
+            said.append(f"{which}, of which one supply is enough")
+    alone = demand.count - kinds[kind].total()
+    return ", ".join([*said, *([f"{alone} {where} none"] if alone else [])])
 
 
 def _loads(problem: Problem, members: Sequence[int], kind: str) -> Counter[int]:
-    """Members on each component of a kind, the nearest to them where there are several."""
+    """Members on each component of a kind, the nearest to them where there are several; no set where there is a supply."""
     held = Counter(part for member in members for part in problem.of_kind[member][kind])
     return Counter(
-        min(parts, key=lambda part: (held[part], part))
+        min(parts, key=lambda part: (part in problem.sets, held[part], part))
         for parts in (problem.of_kind[member][kind] for member in members)
         if parts
     )
@@ -91,25 +99,32 @@ def _survival(
     if not demand.may_lose:
         yield f"{demand.level} survives no loss, wherever its members hang"
         return
-    killers = [c for c in survival.killers(("arrays", demand.name)) if c.kind != "disk"]
-    safe = [called(kind) for kind in problem.kinds if kind not in {c.kind for c in killers}]
+    array = ("arrays", demand.name)
+    killers = [c for c in survival.killers(array) if c.kind != "disk"]
+    below = {c.kind for c in survival.below(array)} - {c.kind for c in killers}
+    safe = [called(kind) for kind in problem.kinds if kind in below]
     if safe:
-        named = " or ".join(filter(None, (", ".join(safe[:-1]), safe[-1])))
-        yield f"it survives the loss of any one {named}"
+        yield f"it survives the loss of any one {listed(safe, ' or ', most=len(safe), few=len(safe))}"
     held = Counter(problem.parts[p].name for m in picked.members for p in problem.devices[m].parts)
     for kind in dict.fromkeys(c.kind for c in killers):
         names = [c.name for c in killers if c.kind == kind]
-        listed = ", ".join(names[:MOST_NAMED]) + " and more" * (len(names) > MOST_NAMED)
+        without = ", ".join(names[:MOST_NAMED]) + " and more" * (len(names) > MOST_NAMED)
         if all(held[name] > demand.may_lose for name in names):
             each = "which holds" if len(names) == 1 else "each of which holds"
-            yield f"it does not survive the loss of {listed}, {each} more members than the {demand.may_lose} it can lose"
+            yield f"it does not survive the loss of {without}, {each} more members than the {demand.may_lose} it can lose"
             yield _cure(problem, bounds, number, kind)
         else:
-            yield f"it does not survive the loss of {listed}, which all copies of a chunk hang on"
+            yield f"it does not survive the loss of {without}, which all copies of a chunk hang on"
+    sets = [problem.parts[p] for p in sorted(problem.sets) if held[problem.parts[p].name]]
+    for survived in (True, False):
+        names = [each.name for each in sets if survival.survives_supplies(array, each.supplies) == survived]
+        if names:
+            yield f"it {'survives' if survived else 'does not survive'} the loss of {listed(names, ' or ')}"
     if demand.copies > 1:
         _, met = meeting_in(problem, demand, picked.members)
         if met:
-            yield f"{'one pair' if met == 1 else f'{met} pairs'} of copies cannot be kept on different components"
+            where = "components or sets of supplies" if sets else "components"
+            yield f"{'one pair' if met == 1 else f'{met} pairs'} of copies cannot be kept on different {where}"
         else:
             yield "no two copies of a chunk share a component that others do not hang on"
 
@@ -133,11 +148,12 @@ def _cure(problem: Problem, bounds: Bounds, number: int, kind: str) -> str:
 
 def _spares(problem: Problem, demand: Demand, picked: Picked) -> Iterator[str]:
     """The components that a spare shares with members, which may be too many for it to be of use."""
-    held = Counter(part for member in picked.members for part in problem.devices[member].parts)
+    held = loads(problem, picked.members)
     for spare in picked.spares:
         device = problem.devices[spare]
-        fatal = [problem.parts[p].name for p in sorted(device.parts) if held[p] > max(demand.may_lose, 0)]
-        beside = [problem.parts[p].name for p in sorted(device.parts) if held[p]]
+        parts = sorted(device.parts - problem.sets)
+        fatal = [problem.parts[p].name for p in parts if held[p] > max(demand.may_lose, 0)]
+        beside = [problem.parts[p].name for p in parts if held[p]]
         if fatal:
             yield f"its spare {device.name} goes with {fatal[0]}, and so does the array: no free device hangs elsewhere"
         elif beside:

@@ -1,10 +1,11 @@
 """How good a choice of members is: one tuple, compared from its first place on; the lesser is the better.
 
 1.  `doubled`: devices of an array beyond the first on a disk.
-2.  `dying`: components, of whatever kind, that hold more members than the array can lose.
+2.  `dying`, `unfed`: components, of whatever kind, that hold more members than the array can lose; sets of supplies,
+    of which one is enough, that do.
 3.  `named`, `others`: how unevenly components are loaded, of the kind that `spread` names and of all others: the sum
     of the squares of their members; what hangs on none of a kind is alone. It is least where loads differ least.
-4.  `dead`, `met`: sets of copies of a RAID10 on one component; components that two copies share.
+4.  `dead`, `met`: sets of copies of a RAID10 on one component; components and sets of supplies that two copies share.
 5.  `shared`: members that hang on a component of a spare, for each spare and component.
 6.  `lost`: minus the usable bytes. Then the sizes, media and logical sectors beyond one.
 7.  The rates, from the slowest array on: all members at work, a stripe runs at the pace of the slowest.
@@ -29,6 +30,7 @@ class Spread(NamedTuple):
 
     doubled: int
     dying: int
+    unfed: int
     named: int
     others: int
 
@@ -63,6 +65,7 @@ def value(grades: Iterable[Grade]) -> Value:
 
 GAINS = (
     "no two devices of an array on one disk", "fewer components with more members than an array can lose",
+    "fewer sets of supplies with more members than an array can lose",
     "members spread more evenly over the kind that `spread` names", "members spread more evenly over all kinds",
     "fewer chunks with all copies on one component", "fewer copies that share a component", "spares farther from members",
     "more usable bytes", "members of one size", "members of one medium", "members of one logical sector",
@@ -107,6 +110,8 @@ def spread(problem: Problem, number: int, picked: Picked) -> Spread:
     demand = problem.demands[number]
     every = (*picked.members, *picked.spares)
     held = loads(problem, picked.members)
+    full = [part for part, load in held.items() if load > demand.may_lose > 0]
+    unfed = sum(part in problem.sets for part in full)
     uneven = Counter(dict.fromkeys(problem.kinds, 0))
     for part, load in held.items():
         uneven[problem.parts[part].kind] += load * load
@@ -115,7 +120,8 @@ def spread(problem: Problem, number: int, picked: Picked) -> Spread:
             uneven[kind] += not parts
     return Spread(
         len(every) - len({problem.devices[each].disk for each in every}),
-        sum(load > demand.may_lose > 0 for load in held.values()),
+        len(full) - unfed,
+        unfed,
         uneven[demand.kind or ""],
         sum(each for kind, each in uneven.items() if kind != demand.kind),
     )

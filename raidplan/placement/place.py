@@ -11,8 +11,15 @@ from functools import cached_property
 
 from raidplan.base.findings import Finding, Path, did_you_mean, dotted, error
 from raidplan.base.levels import LEVELS, raid10_copies
-from raidplan.base.words import counted
-from raidplan.estimate.survival import Survival, components, survive
+from raidplan.base.words import counted, listed
+from raidplan.estimate.survival import (
+    components,
+    dark_without,
+    outcomes,
+    sets_of_supplies,
+    structure,
+    survive,
+)
 from raidplan.layout.kinds.pool import Pool
 from raidplan.layout.model import Layout
 from raidplan.placement.deal import Shortage, deal
@@ -229,17 +236,30 @@ class _Machine:
 
     def __init__(self, topology: Topology) -> None:
         self.topology, self.known = topology, rates(topology)
-        self.wired = [each for each in components(topology) if each.kind != "disk" and each.disks]
-        self.parts = tuple(Part(each.name, each.kind) for each in self.wired)
+        wired = {
+            Part(each.name, each.kind): each.disks
+            for each in components(topology)
+            if each.kind != "disk" and each.disks
+        }
+        order = [*topology.layout.hardware.power]
+        for supplies, disks in sets_of_supplies(dark_without(topology)).items():
+            names = tuple(sorted(supplies, key=order.index))
+            wired[Part(listed(names, " with "), "power", names)] = disks
+        self.parts, self.disks = tuple(wired), tuple(wired.values())
         on: dict[str, set[int]] = {}
-        for number, each in enumerate(self.wired):
-            for disk in each.disks:
+        for number, disks in enumerate(self.disks):
+            for disk in disks:
                 on.setdefault(disk, set()).add(number)
         self.on_disk = {disk: frozenset(numbers) for disk, numbers in on.items()}
 
     @cached_property
-    def survival(self) -> Survival:
-        return survive(self.topology)
+    def lost(self) -> list[set[Path]]:
+        """For each component what does not survive its loss."""
+        whole = structure(self.topology)
+        return [
+            {path for path, outcome in outcomes(whole, disks).items() if not outcome.survives}
+            for disks in self.disks
+        ]
 
     def device(self, name: str) -> Device:
         """A disk, a partition, or an array that may be a member."""
@@ -266,8 +286,7 @@ class _Machine:
         """The components without which it is gone; an array may survive some that its disks hang on."""
         if disk != name or disk in self.topology.layout.hardware.disks:
             return self.on_disk.get(disk, frozenset())
-        killers = {each.path for each in self.survival.killers(("arrays", name))}
-        return frozenset(n for n, each in enumerate(self.wired) if each.path in killers)
+        return frozenset(n for n, lost in enumerate(self.lost) if ("arrays", name) in lost)
 
 
 def _problem(pools: Mapping[str, Pool], free: Mapping[str, tuple[str, ...]], machine: _Machine) -> Problem:

@@ -21,6 +21,8 @@ class Part:
 
     name: str
     kind: str
+    supplies: tuple[str, ...] = ()
+    """Of a set of supplies, of which any one is enough: which; devices are gone once all of them are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,11 @@ class Problem:
     def kinds(self) -> tuple[str, ...]:
         """The kinds of component that there are."""
         return tuple(dict.fromkeys(part.kind for part in self.parts))
+
+    @cached_property
+    def sets(self) -> frozenset[int]:
+        """The components that are sets of supplies."""
+        return frozenset(number for number, part in enumerate(self.parts) if part.supplies)
 
     @cached_property
     def of_kind(self) -> tuple[Mapping[str, tuple[int, ...]], ...]:

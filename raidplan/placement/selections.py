@@ -53,6 +53,8 @@ class _Search:
         self.more = [2 * digit[part.kind] for part in problem.parts]
         """The growth by a further member on a component, for each that is there."""
         self.most = demand.may_lose or -1
+        self.over = [1 << DIGIT * (2 if part in problem.sets else 3) for part in range(len(problem.parts))]
+        """The growth by the member with which each component holds too many."""
         self.loads = [0] * len(problem.parts)
         several = Counter(device.disk for device in problem.devices)
         self.disk = [problem.devices[devices[0]].disk for devices in classes]
@@ -84,9 +86,10 @@ class _Search:
             load = self.loads[part]
             grown += load * self.more[part]
             self.loads[part] = load + 1
-            grown += (load == self.most) << 2 * DIGIT
+            if load == self.most:
+                grown += self.over[part]
         if self.disk[of] in self.of_disk:
-            grown += (self.of_disk[self.disk[of]] > 0) << 3 * DIGIT
+            grown += (self.of_disk[self.disk[of]] > 0) << 4 * DIGIT
             self.of_disk[self.disk[of]] += 1
         return grown
 

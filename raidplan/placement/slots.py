@@ -11,8 +11,8 @@ from raidplan.base.levels import copy_sets
 from raidplan.placement.problem import Demand, Problem
 
 Order = tuple[int, ...]
-Sign = frozenset[Hashable]
-"""Where a member hangs: its components and its disk."""
+Sign = frozenset[int | str]
+"""Where a member hangs: its components, sets of supplies as the complement of their number, and its disk."""
 Cost = tuple[int, int]
 """Sets of copies that lie on one component as a whole; components shared by two copies, added up."""
 NONE: Cost = (0, 0)
@@ -56,7 +56,10 @@ def _signs(problem: Problem, members: Sequence[int]) -> tuple[Sign, ...]:
     disks = Counter(device.disk for device in devices)
     return tuple(
         frozenset(
-            (*(device.parts - every), *((device.disk,) if 1 < disks[device.disk] < len(devices) else ()))
+            (
+                *(~part if part in problem.sets else part for part in device.parts - every),
+                *((device.disk,) if 1 < disks[device.disk] < len(devices) else ()),
+            )
         )
         for device in devices
     )
@@ -118,7 +121,8 @@ class _Row:
         return self._dead(where, self.sets) if met else 0, met
 
     def _dead(self, where: Sequence[Sign], sets: Sequence[tuple[int, ...]]) -> int:
-        return sum(bool(frozenset.intersection(*(where[slot] for slot in slots))) for slots in sets)
+        common = (frozenset.intersection(*(where[slot] for slot in slots)) for slots in sets)
+        return sum(any(isinstance(part, str) or part >= 0 for part in some) for some in common)
 
     def dealt(self, cards: Sequence[int]) -> Order:
         """Members dealt like cards: one to every block of slots, then a second one.

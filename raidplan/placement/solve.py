@@ -24,6 +24,7 @@ MOST_VISITED = 30_000
 """Exchanges whose loads are looked at."""
 MOST_LISTED = 64
 """Devices of a pool."""
+ZERO = Spread(0, 0, 0, 0, 0)
 
 
 class Exchange(NamedTuple):
@@ -193,7 +194,7 @@ class _State:
         spreads = [self.grades[n][0] for n in arrays]
         if len(arrays) == len(change):  # else only who is the spare changes
             grown = [self._grown(array, spare, *devices) for (array, spare), devices in change.items()]
-            if tuple(map(sum, zip(*grown, strict=True))) > (0, 0, 0, 0):
+            if tuple(map(sum, zip(*grown, strict=True))) > ZERO:
                 return False
             spreads = [Spread(*map(add, old, more)) for old, more in zip(spreads, grown, strict=True)]
         self.tried += 1
@@ -227,8 +228,8 @@ class _State:
         problem, demand, held = self.problem, self.problem.demands[array], self.loads[array]
         doubled = self._doubled(array, lost, gained)
         if spare:
-            return Spread(doubled, 0, 0, 0)
-        dying = named = others = 0
+            return ZERO._replace(doubled=doubled)
+        dying = unfed = named = others = 0
         most = demand.may_lose or -1
         for kind, parts in problem.of_kind[gained].items():
             without = problem.of_kind[lost][kind]
@@ -238,16 +239,20 @@ class _State:
             for part in parts:
                 if part not in without:
                     more += 2 * held[part] + 1
-                    dying += held[part] == most
+                    full = held[part] == most
+                    unfed += full and part in problem.sets
+                    dying += full and part not in problem.sets
             for part in without:
                 if part not in parts:
                     more -= 2 * held[part] - 1
-                    dying -= held[part] == most + 1
+                    full = held[part] == most + 1
+                    unfed -= full and part in problem.sets
+                    dying -= full and part not in problem.sets
             if kind == demand.kind:
                 named += more
             else:
                 others += more
-        return Spread(doubled, dying, named, others)
+        return Spread(doubled, dying, unfed, named, others)
 
     def _doubled(self, array: int, lost: int, gained: int) -> int:
         """How many more devices beyond the first of a disk an array has."""

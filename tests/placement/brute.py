@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
+from typing import NamedTuple
 
 from raidplan.placement.problem import Demand, Device, Picked, Problem
 from tests.survival.naive import raid10_rows
 
 PARITY = {"linear": 0, "raid0": 0, "raid4": 1, "raid5": 1, "raid6": 2}
 PLACES = (
-    "two devices of a disk", "components overloaded", "unevenness of the kind named", "of the others", "sets of copies together",
+    "two devices of a disk", "components overloaded", "sets of supplies overloaded", "unevenness of the kind named", "of the others", "sets of copies together",
     "copies that meet", "spares beside members", "usable bytes", "sizes mixed", "media mixed", "sectors mixed", "rates",
     "bytes taken", "rates taken",
 )  # fmt: skip
 """The goals in their order."""
 Value = tuple[object, ...]
+
+
+class SetOf(NamedTuple):
+    """A set of supplies; all copies may hang on one."""
+
+    part: int
+
+
 One = tuple[int, ...]
 
 
@@ -50,9 +59,10 @@ def usable(demand: Demand, sizes: list[int]) -> int:
     return min(sizes) * (demand.count - PARITY[demand.level])
 
 
-def hanging(problem: Problem, device: Device, kind: str) -> set[str]:
-    """The names of the components of a kind below a device."""
-    return {problem.parts[p].name for p in device.parts if problem.parts[p].kind == kind}
+def hanging(problem: Problem, device: Device, kind: str) -> set[tuple[str, bool]]:
+    """The names of the components of a kind below a device, and whether each is a set of supplies."""
+    parts = [problem.parts[p] for p in device.parts]
+    return {(part.name, bool(part.supplies)) for part in parts if part.kind == kind}
 
 
 def value(problem: Problem, choice: Sequence[Picked]) -> Value:
@@ -96,7 +106,7 @@ def _joint(ones: Sequence[tuple[int | float, ...]]) -> Value:
     columns = [*zip(*ones, strict=True)]
     summed = [sum(column) for column in columns]
     rates = tuple(-rate for rate in sorted(columns[PLACES.index("rates")]))
-    return (*summed[:11], rates, *summed[12:])
+    return (*summed[:12], rates, *summed[13:])
 
 
 def _one(
@@ -106,7 +116,7 @@ def _one(
     spares = [problem.devices[n] for n in picked.spares]
     every = members + spares
     kinds = sorted({part.kind for part in problem.parts})
-    dying, named, others = 0, 0, 0
+    dying, unfed, named, others = 0, 0, 0, 0
     for kind in kinds:
         loads = Counter(name for device in members for name in hanging(problem, device, kind))
         alone = sum(not hanging(problem, device, kind) for device in members)
@@ -115,7 +125,9 @@ def _one(
             named += squares
         else:
             others += squares
-        dying += sum(load > may_lose(demand) > 0 for load in loads.values())
+        for (_, is_set), load in loads.items():
+            if load > may_lose(demand) > 0:
+                dying, unfed = (dying, unfed + 1) if is_set else (dying + 1, unfed)
     shared = sum(len(spare.parts & member.parts) for spare in spares for member in members)
     sizes = [device.size for device in every]
     rates = [min(device.rate, device.port * passed(demand)) for device in members]
@@ -124,7 +136,7 @@ def _one(
         rates += [capacity * passed(demand) / through] if through else []
     media = {device.rotational for device in every if device.rotational is not None}
     return (
-        *(len(every) - len({device.disk for device in every}), dying, named, others, *meeting, shared),
+        *(len(every) - len({device.disk for device in every}), dying, unfed, named, others, *meeting, shared),
         *(-usable(demand, sizes), len(set(sizes)) - 1, max(0, len(media) - 1)),
         *(len({device.sector for device in every}) - 1, min(rates), sum(sizes)),
         sum(device.rate for device in every if device.rate != float("inf")),
@@ -144,7 +156,15 @@ def _meeting(problem: Problem, demand: Demand, members: Sequence[int]) -> tuple[
 
 def _where(problem: Problem, members: Sequence[int]) -> tuple[frozenset[object], ...]:
     """Components and disks; what all members share is the same in every order."""
-    sets = [frozenset[object]((*problem.devices[n].parts, problem.devices[n].disk)) for n in members]
+    sets = [
+        frozenset[object](
+            (
+                *(SetOf(p) if problem.parts[p].supplies else p for p in problem.devices[n].parts),
+                problem.devices[n].disk,
+            )
+        )
+        for n in members
+    ]
     every = frozenset.intersection(*sets)
     return tuple(each - every for each in sets)
 
@@ -171,7 +191,7 @@ def _of_all_orders(layout: str, where: tuple[frozenset[object], ...]) -> tuple[i
     def follow(order: list[frozenset[object]], left: list[frozenset[object]]) -> None:
         nonlocal least
         full = [row for row in rows if row[-1] < len(order)]
-        dead = sum(bool(frozenset.intersection(*(order[slot] for slot in row))) for row in full)
+        dead = gone(full, order)
         meets = sum(len(order[a] & order[b]) for a, b in pairs if b < len(order))
         if (dead, meets) >= least:
             return
@@ -186,9 +206,14 @@ def _of_all_orders(layout: str, where: tuple[frozenset[object], ...]) -> tuple[i
     return least
 
 
+def gone(rows: Iterable[Sequence[int]], where: Sequence[frozenset[object]]) -> int:
+    """How many sets of copies hang on one component or disk as a whole."""
+    common = [frozenset.intersection(*(where[slot] for slot in row)) for row in rows]
+    return sum(any(not isinstance(each, SetOf) for each in some) for some in common)
+
+
 @cache
 def met(layout: str, where: tuple[frozenset[object], ...]) -> tuple[int, int]:
     rows = {tuple(sorted(row)) for row in raid10_rows(layout, len(where))}
     pairs = {pair for row in rows for pair in combinations(row, 2)}
-    dead = sum(bool(frozenset.intersection(*(where[slot] for slot in row))) for row in rows)
-    return dead, sum(len(where[a] & where[b]) for a, b in pairs)
+    return gone(rows, where), sum(len(where[a] & where[b]) for a, b in pairs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from raidplan.placement.deal import deal
@@ -74,4 +75,10 @@ def problem(draw: Random, disks: tuple[int, int], arrays: int) -> Problem:
             if left >= count + spares:
                 demands.append(Demand(f"s{n}{twin_number}", level, layout, count, kind, pool, spares))
                 left -= count + spares
+    if draw.random() < 0.4:  # sets of supplies, of which one is enough
+        sets = [f"set{n}" for n in range(draw.randint(1, 3))]
+        parts += [Part(name, "power", (f"{name}a", f"{name}b")) for name in sets]
+        for n, device in enumerate(devices):
+            own = {len(parts) - 1 - draw.randrange(len(sets)) for _ in range(draw.choice([0, 1, 1, 1, 2]))}
+            devices[n] = replace(device, parts=device.parts | own)
     return Problem(tuple(devices), tuple(demands), tuple(parts), capacity)

@@ -26,6 +26,13 @@ FED = (
     "disks: {d<0-1>: {behind: a, size: 3TB}, d<2-3>: {behind: b, size: 3TB}}"
 )
 """Two controllers; two supplies, each of which feeds a disk of each controller."""
+TWICE = (
+    "power: {p<0-1>: {watts: 300, feeds: [a<0-2>]}, q<0-1>: {watts: 300, feeds: [b<0-2>]}}, "
+    "disks: {a<0-2>: {size: 3TB}, b<0-2>: {size: 3TB}}"
+)
+"""Two rows of disks, each of them fed by two supplies, of which one is enough."""
+THREE = "controllers: {k<0-1>: {}}, disks: {a: {behind: k0, size: 3TB}, b: {behind: k0, size: 3TB}, c: {behind: k1, size: 3TB}}, power: {%s}"
+"""Two controllers, two disks and one, and supplies."""
 ROW = "disks: {d<0-4>: {size: {each: [%s]}}}"
 """Five disks that hang on nothing."""
 ALL, BOXED, CROSSED, ROWED = "d<0-2><0-3>", "d<0-3><0-1>", "x<0-3>, y<0-3>", "d<0-4>"
@@ -73,7 +80,7 @@ MACHINES = [
     (BOXES, pool("raid5", 3, BOXED, "spread: multiplier"), "d00 d10 d20", "a", "three multipliers; of two controllers one has two"),
     (BOXES, pool("raid6", 4, BOXED, "spread: multiplier"), "d00 d10 d20 d30", "", "one on each multiplier, two on each controller"),
     (BOXES, pool("raid6", 4, BOXED, "spread: controller"), "d00 d20 d10 d30", "", "the same disks, one controller after the other in the slots"),
-    (BOXES, pool("raid6", 6, BOXED, "spread: multiplier"), "d00 d10 d20 d30 d01 d11", "a", "six on two controllers: four and two; of the multipliers either way two, two, one and one"),
+    (BOXES, pool("raid6", 6, BOXED, "spread: multiplier"), "d00 d10 d20 d30 d01 d11", "a", "six on two controllers: four and two; the multipliers are as even either way"),
     (BOXES, pool("raid10", 4, BOXED, "spread: multiplier"), "d00 d20 d10 d30", "", "pairs of slots on two controllers each"),
     (BOXES, pool("raid10", 8, BOXED), "d00 d20 d10 d30 d01 d21 d11 d31", "", "four pairs, each with one of a and one of b"),
     (BOXES, two(pool("raid1", 2, BOXED)), "d00 d20 / d01 d21", "", "a multiplier may serve two arrays: each has one there"),
@@ -88,6 +95,14 @@ MACHINES = [
     (FED, pool("raid1", 2, "d<0-3>", "spread: power"), "d1 d2", "", "the same"),
     (FED.replace("[d0, d2]", "[d<0-3>]").replace(", u1: {watts: 300, feeds: [d1, d3]}", ""),
      pool("raid1", 2, "d<0-3>"), "d0 d2", "u0", "one supply feeds all: only the controllers can be two"),
+    (TWICE, pool("raid1", 2, "a<0-2>, b<0-2>", "spread: power"), "a0 b0", "", "no supply alone stops it, and no two that feed one row either"),
+    (TWICE, pool("raid1", 2, "a<0-2>, b<0-2>"), "a0 b0", "", "the same where no kind is named"),
+    (TWICE, pool("raid6", 4, "a<0-2>, b<0-2>"), "a0 b0 a1 b1", "", "two of each row, and two may be lost"),
+    (TWICE, pool("raid10", 4, "a<0-2>, b<0-2>"), "a0 b0 a1 b1", "", "no pair of copies is of one row"),
+    (THREE % "p<0-1>: {watts: 300, feeds: [a, c]}, q<0-1>: {watts: 300, feeds: [b, k1]}",
+     pool("raid1", 2, "a, b, c"), "a c", "", "both go with p0 and p1 at once; a and b would go with k0 alone"),
+    (THREE % "p: {watts: 300, feeds: [a, b, c]}, q: {watts: 300, feeds: [a]}, r: {watts: 300, feeds: [a]}",
+     pool("raid1", 2, "a, b, c", "spread: power"), "a c", "", "p stops b and c; a and b have one controller"),
     # expanders and buses
     ("controllers: {h: {}}, expanders: {x<0-1>: {behind: h}}, disks: {d<0-1>: {behind: x0, size: 1TB}, d<2-3>: {behind: x1, size: 1TB}}",
      pool("raid1", 2, "d<0-3>", "spread: expander"), "d0 d2", "h", "two expanders, one adapter above both"),

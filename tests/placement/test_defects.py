@@ -94,8 +94,56 @@ def test_a_kind_that_the_layout_does_not_have_is_said(tmp_path: Path) -> None:
     why = checked(text, tmp_path).placements[0].why
     assert (
         why[0]
-        == "its members hang in no enclosure: the layout has none, and `spread: enclosure` decides nothing"
+        == "its members hang in no enclosure: no disk of the layout does, and `spread: enclosure` decides nothing"
     )
+
+
+TWICE = """hardware:
+  power: {p<0-1>: {watts: 300, feeds: [a<0-3>]}, %s: {watts: 300, feeds: [b<0-3>]}}
+  disks: {a<0-3>: {serial: A<1>, size: 2TB}, b<0-3>: {serial: B<1>, size: 2TB}}
+arrays: {s: {level: %s, members: {from: [a<0-3>, b<0-3>], count: %d, spread: power}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("others", "level", "count", "said"),
+    [
+        ("q<0-1>", "raid1", 2, (
+            "1 of its 2 members on each of 2 sets of supplies, p0 with p1 and q0 with q1, of which one supply is enough",
+            "it survives the loss of any one supply",
+            "it survives the loss of p0 with p1 or q0 with q1",
+        )),
+        ("q<0-1>", "raid5", 3, (
+            "1 to 2 of its 3 members on each of 2 sets of supplies, p0 with p1 and q0 with q1, of which one supply is enough",
+            "it survives the loss of any one supply",
+            "it survives the loss of q0 with q1",
+            "it does not survive the loss of p0 with p1",
+        )),
+        ("q", "raid6", 4, (
+            "2 of its 4 members on one supply, 2 on one set of supplies, p0 with p1, of which one supply is enough",
+            "it survives the loss of any one supply",
+            "it survives the loss of p0 with p1",
+        )),
+    ],
+)  # fmt: skip
+def test_supplies_of_which_one_is_enough_are_there(
+    others: str, level: str, count: int, said: tuple[str, ...], tmp_path: Path
+) -> None:
+    """They were taken for none: "the layout has none", and both members could hang on the same two."""
+    (placed,) = checked(TWICE % (others, level, count), tmp_path).placements
+    assert placed.why[: len(said)] == said
+
+
+def test_of_a_kind_that_no_member_hangs_on_no_survival_is_claimed(tmp_path: Path) -> None:
+    text = """hardware:
+  controllers: {c: {ports: 4, fis_switching: true}}
+  multipliers: {pm: {behind: c, port: 0, ports: 5}}
+  disks: {m: {behind: pm, serial: M, size: 1TB}, a<0-2>: {behind: c, serial: A<1>, size: 1TB}}
+arrays: {s: {level: raid1, members: {from: [a<0-2>], count: 2, spread: multiplier}}}
+"""
+    why = checked(text, tmp_path).placements[0].why
+    assert why[0] == "its members hang behind no multiplier"
+    assert not any("survives the loss" in each for each in why)
 
 
 def test_spread_may_be_left_out(tmp_path: Path) -> None:

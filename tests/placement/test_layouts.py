@@ -26,6 +26,7 @@ hardware:
   controllers: {c<0-2>: {}}
   disks: {d<0-2><0-3>: {behind: c<1>, serial: S<1><2>, size: 3TB}}
 """
+EVERY = "every choice from its pool has at least one such controller"
 
 
 def pool(devices: str, count: int, spread: str) -> str:
@@ -145,8 +146,7 @@ def test_it_says_what_hardware_would_save_an_array(tmp_path: Path) -> None:
     assert why(text, tmp_path)["s"] == (
         "1 to 4 of its 6 members on each of 3 controllers",
         "it does not survive the loss of c0, which holds more members than the 1 it can lose",
-        "every choice from its pool has at least one such controller; with 3 more controllers for 3 of the pool's devices it "
-        "would survive any",
+        f"{EVERY}; with 3 more controllers for 3 of the pool's devices it would survive any",
     )
 
 
@@ -161,8 +161,8 @@ def test_the_hardware_that_is_said_to_save_an_array_does(tmp_path: Path) -> None
     [
         ("level: raid0", 6, "raid0 survives no loss, wherever its members hang"),
         ("level: raid6", 7, "it does not survive the loss of c0, which holds more members than the 2 it can lose"),
-        ("level: raid6", 7, "every choice from its pool has at least one such controller; with one more controller for 1 of the pool's devices it would survive any"),
-        ("level: raid6", 12, "every choice from its pool has at least one such controller; with 3 more controllers for 6 of the pool's devices, 2 on each at most, it would survive any"),
+        ("level: raid6", 7, f"{EVERY}; with one more controller for 1 of the pool's devices it would survive any"),
+        ("level: raid6", 12, f"{EVERY}; with 3 more controllers for 6 of the pool's devices, 2 on each at most, it would survive any"),
     ],
 )  # fmt: skip
 def test_what_is_said(array: str, count: int, said: str, tmp_path: Path) -> None:

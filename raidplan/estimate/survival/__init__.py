@@ -1,7 +1,7 @@
 """The survivors of the loss of a disk, a multiplier, a controller, a bus, an enclosure or a supply."""
 
-from raidplan.estimate.survival.components import Component, components
-from raidplan.estimate.survival.loss import Outcome
+from raidplan.estimate.survival.components import Component, components, dark_without, sets_of_supplies
+from raidplan.estimate.survival.loss import Outcome, outcomes
 from raidplan.estimate.survival.sets import Sets, Some
 from raidplan.estimate.survival.smallest import AnyOf, Smallest
 from raidplan.estimate.survival.structure import BOOT, MACHINE, Structure, structure
@@ -19,6 +19,9 @@ __all__ = [
     "Structure",
     "Survival",
     "components",
+    "dark_without",
+    "outcomes",
+    "sets_of_supplies",
     "structure",
     "survive",
 ]

@@ -87,6 +87,18 @@ def dark_without(topology: Topology) -> dict[frozenset[str], tuple[str, ...]]:
     return {supplies: tuple(disks) for supplies, disks in found.items()}
 
 
+def sets_of_supplies(
+    dark: Mapping[frozenset[str], tuple[str, ...]],
+) -> dict[frozenset[str], tuple[str, ...]]:
+    """For supplies of which any one is enough for some disk, the disks that are gone once all of these are."""
+    found = {}
+    for supplies in dark:
+        fewer = {disk for some, disks in dark.items() if some < supplies for disk in disks}
+        if len(supplies) > 1 and not fewer.issuperset(dark[supplies]):
+            found[supplies] = (*dark[supplies], *sorted(fewer.difference(dark[supplies])))
+    return found
+
+
 def _feeding(disk: str, feeders: Mapping[str, set[str]], wiring: Wiring) -> list[set[str]]:
     """The supplies of a disk, and of each component that it hangs on; of each, one that has power is enough."""
     around = [disk, *wiring.enclosures.get(disk, ())]

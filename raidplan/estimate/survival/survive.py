@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from raidplan.base.findings import Path
-from raidplan.estimate.survival.components import Component, boards_supplies, components, dark_without
+from raidplan.estimate.survival.components import (
+    Component,
+    boards_supplies,
+    components,
+    dark_without,
+    sets_of_supplies,
+)
 from raidplan.estimate.survival.loss import Outcome, outcomes
 from raidplan.estimate.survival.sets import Sets, SmallestSets
 from raidplan.estimate.survival.smallest import Smallest, smallest
@@ -37,6 +43,10 @@ class Survival:
         fates = self.fates.get(thing, {})
         return tuple(self._by_path[path] for path, outcome in fates.items() if not outcome.survives)
 
+    def below(self, thing: Path) -> tuple[Component, ...]:
+        """The components that a thing stands on."""
+        return tuple(self._by_path[path] for path in self.fates.get(thing, {}))
+
     @cached_property
     def _by_path(self) -> dict[Path, Component]:
         return {component.path: component for component in self.components}
@@ -53,6 +63,10 @@ class Survival:
         """The outcome for everything when these disks are gone at once; a thing that is not named is intact."""
         return outcomes(self.structure, disks)
 
+    def survives_supplies(self, thing: Path, supplies: Iterable[str]) -> bool:
+        """Whether it survives the loss of all supplies of a set at once."""
+        return self.after(self._sets_of_supplies[frozenset(supplies)]).get(thing, Outcome.INTACT).survives
+
     def smallest(self, thing: Path) -> Smallest:
         """The smallest sets of disks that stop a thing."""
         return smallest(self.structure, thing)
@@ -64,6 +78,10 @@ class Survival:
     def sets_of_disks(self, thing: Path) -> Sets:
         """The smallest sets of disks that stop a thing, as those of components are described."""
         return self._sets.of_disks(thing)
+
+    @cached_property
+    def _sets_of_supplies(self) -> dict[frozenset[str], tuple[str, ...]]:
+        return sets_of_supplies(self.dark)
 
     @cached_property
     def _sets(self) -> SmallestSets:
