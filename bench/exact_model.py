@@ -199,7 +199,7 @@ class Model:
                 pair = self._bool()
                 self.model.add(on[one] + on[other] <= 1 + pair + every)
                 met.append(pair)
-            if place not in problem.sets:
+            if place not in self.problem.sets:
                 dead.append((on, every))
         lost = list[Any]()
         for slots in sets:
