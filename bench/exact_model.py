@@ -40,7 +40,7 @@ class Model:
                     sum(of * count for of, count in self.members[n].items()) for n in (array - 1, array)
                 )
                 self.model.add(one <= other)
-        self.places: list[Sum] = [0] * 12
+        self.places: list[Sum] = [0] * 13
         for array in range(len(problem.demands)):
             for place, of_array in enumerate(self._places(array)):
                 self.places[place] += of_array
@@ -123,10 +123,17 @@ class Model:
         return (
             *(self._doubled(every), *spread, *self._meeting(array, members)),
             *(self._shared(members, spares, array), self._lost(array, members, every)),
-            self._beyond_one(every, [device.size for device in self.kinds]),
-            self._beyond_one(every, [device.rotational for device in self.kinds]),
-            self._beyond_one(every, [device.sector for device in self.kinds]),
+            *(own := self._mixed(members)),
+            sum(self._mixed(every)) - sum(own) if spares else 0,
         )
+
+    def _mixed(self, counts: dict[int, Sum]) -> list[Sum]:
+        """Sizes, media and logical sectors beyond one."""
+        return [
+            self._beyond_one(counts, [device.size for device in self.kinds]),
+            self._beyond_one(counts, [device.rotational for device in self.kinds]),
+            self._beyond_one(counts, [device.sector for device in self.kinds]),
+        ]
 
     def _over(self, amount: Sum, most: int) -> Any:
         """Zero, or the amount where that is more."""

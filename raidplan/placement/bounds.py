@@ -134,6 +134,7 @@ class Bounds:
                 0,
                 0,
                 0,
+                0,
                 fast,
                 *self._least[self.problem.alike[number]],
             )
@@ -182,7 +183,7 @@ class Bounds:
         slow = sorted(of.rate for _, of in grades) < self.rates
         for number, ((spread, of), bound) in enumerate(zip(grades, self.spreads, strict=True)):
             might = any(mine > least for mine, least in zip(spread, bound, strict=True)) or any(of[:3])
-            might = might or any(of[4:7]) or self._spare_value(number, of) or lost
+            might = might or any(of[4:8]) or self._spare_value(number, of) or lost
             if might or (slow and of.rate < self.rates[-1]):
                 yield number
 

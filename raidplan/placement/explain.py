@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from raidplan.base.words import counted, listed, plural
 from raidplan.estimate.survival import Survival
 from raidplan.placement.bounds import Bounds
-from raidplan.placement.objective import limits_of, loads, rate
+from raidplan.placement.objective import kinds, limits_of, loads, rate
 from raidplan.placement.problem import UNKNOWN, Choice, Demand, Picked, Problem
 from raidplan.placement.slots import meeting_in
 
@@ -42,7 +42,7 @@ def explained(problem: Problem, choice: Choice, survival: Survival) -> Iterator[
             _spread(problem, demand, picked),
             *_survival(problem, bounds, number, picked, survival),
             *_spares(problem, demand, picked),
-            *_sizes(problem, demand, picked),
+            *_sizes(problem, picked),
             *_rate(problem, demand, picked.members),
         )
         names = [tuple(problem.devices[each].name for each in some) for some in picked]
@@ -65,7 +65,7 @@ def _spread(problem: Problem, demand: Demand, picked: Picked) -> str:
         return f"its members hang {where} no {name}: no disk of the layout does, and `spread: {kind}` decides nothing"
     if not kinds[kind]:
         return f"its members hang {where} no {name}"
-    said = []
+    said = list[str]()
     for sets in (False, True):
         held = {part: load for part, load in kinds[kind].items() if (part in problem.sets) == sets}
         if held:
@@ -162,20 +162,18 @@ def _spares(problem: Problem, demand: Demand, picked: Picked) -> Iterator[str]:
             yield f"its spare {device.name} shares no component with a member"
 
 
-def _sizes(problem: Problem, demand: Demand, picked: Picked) -> Iterator[str]:
-    """Members that differ in what the array needs alike."""
-    devices = [problem.devices[each] for each in (*picked.members, *picked.spares)]
-    mixed = [
-        said
-        for said, kinds in (
-            ("sizes", {device.size for device in devices}),
-            ("media", {device.rotational for device in devices} - {None}),
-            ("logical sectors", {device.sector for device in devices}),
-        )
-        if len(kinds) > 1
-    ]
-    if mixed:
-        yield f"no choice that is spread as well has members of one kind: their {' and '.join(mixed)} differ"
+def _sizes(problem: Problem, picked: Picked) -> Iterator[str]:
+    """Members that differ in what the array needs alike, and spares that differ from members that do not."""
+    members = [problem.devices[each] for each in picked.members]
+    every = [*members, *(problem.devices[each] for each in picked.spares)]
+    names = ("sizes", "media", "logical sectors")
+    own = dict(zip(names, kinds(members), strict=True))
+    mixed = [name for name, more in own.items() if more]
+    odd = [name for name, more in zip(names, kinds(every), strict=True) if more > own[name]]
+    for whose, which in (("its members'", mixed), ("its spares'", odd)):
+        if which:
+            than = "" if which is mixed else " from its members'"
+            yield f"{whose} {listed(which, ' and ')} differ{than}: spread and capacity count first"
 
 
 def _rate(problem: Problem, demand: Demand, members: Sequence[int]) -> Iterator[str]:

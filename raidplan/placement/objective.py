@@ -7,7 +7,8 @@
     of the squares of their members; what hangs on none of a kind is alone. It is least where loads differ least.
 4.  `dead`, `met`: sets of copies of a RAID10 on one component; components and sets of supplies that two copies share.
 5.  `shared`: members that hang on a component of a spare, for each spare and component.
-6.  `lost`: minus the usable bytes. Then the sizes, media and logical sectors beyond one.
+6.  `lost`: minus the usable bytes. Then the sizes, media and logical sectors of members beyond one, and in all how
+    many more the spares have.
 7.  The rates, from the slowest array on: all members at work, a stripe runs at the pace of the slowest.
 8.  `taken`, `speed`: the bytes and the rates of all devices used; the less, the more of value is free.
 
@@ -21,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from raidplan.base.levels import LEVELS
-from raidplan.placement.problem import UNKNOWN, Choice, Demand, Picked, Problem
+from raidplan.placement.problem import UNKNOWN, Choice, Demand, Device, Picked, Problem
 from raidplan.placement.slots import meeting, meeting_in
 
 
@@ -45,6 +46,7 @@ class Rest(NamedTuple):
     sizes: int
     media: int
     sectors: int
+    odd: int
     rate: float
     taken: int
     speed: float
@@ -60,7 +62,7 @@ def value(grades: Iterable[Grade]) -> Value:
     spread = [sum(column) for column in zip(*(spread for spread, _ in grades), strict=True)]
     columns = list(zip(*(rest for _, rest in grades), strict=True))
     rates = sorted(rest.rate for _, rest in grades)
-    return (*spread, *map(sum, columns[:7]), *([-rate for rate in rates],), *map(sum, columns[8:]))
+    return (*spread, *map(sum, columns[:8]), *([-rate for rate in rates],), *map(sum, columns[9:]))
 
 
 GAINS = (
@@ -68,7 +70,7 @@ GAINS = (
     "fewer sets of supplies with more members than an array can lose",
     "members spread more evenly over the kind that `spread` names", "members spread more evenly over all kinds",
     "fewer chunks with all copies on one component", "fewer copies that share a component", "spares farther from members",
-    "more usable bytes", "members of one size", "members of one medium", "members of one logical sector",
+    "more usable bytes", "members of one size", "members of one medium", "members of one logical sector", "spares like the members",
     "more bytes per second", "fewer bytes used", "slower devices used",
 )  # fmt: skip
 """The gain of a choice that is better in each place of the value."""
@@ -135,18 +137,25 @@ def rest(problem: Problem, number: int, picked: Picked) -> Rest:
     sizes = [device.size for device in devices]
     data = sum(sizes[: demand.count]) if LEVELS[demand.level].unequal else int(min(sizes) * demand.data)
     dead, met = meeting(problem, demand, picked.members)
+    own = kinds(devices[: demand.count])
     return Rest(
         dead,
         met,
         sum(held[part] for spare in picked.spares for part in problem.devices[spare].parts),
         -data,
-        len(set(sizes)) - 1,
-        max(0, len({device.rotational for device in devices} - {None}) - 1),
-        len({device.sector for device in devices}) - 1,
+        *own,
+        sum(kinds(devices)) - sum(own) if picked.spares else 0,
         rate(problem, demand, picked.members),
         sum(sizes),
         sum(device.rate for device in devices if device.rate < UNKNOWN),
     )
+
+
+def kinds(devices: Sequence[Device]) -> tuple[int, int, int]:
+    """Sizes, media and logical sectors beyond one."""
+    media = {device.rotational for device in devices} - {None}
+    sizes, sectors = {device.size for device in devices}, {device.sector for device in devices}
+    return len(sizes) - 1, max(0, len(media) - 1), len(sectors) - 1
 
 
 def rate(problem: Problem, demand: Demand, members: Sequence[int]) -> float:

@@ -287,4 +287,4 @@ class _State:
             if of.rate < UNKNOWN:
                 slow += sum(demand.pace(d) <= of.rate or not narrow.isdisjoint(d.links) for d in devices)
         at = len(Spread._fields)
-        return (*whole[: at + 4], small, *whole[at + 4 : at + 8], slow, *whole[at + 8 :])
+        return (*whole[: at + 4], small, *whole[at + 4 : at + 9], slow, *whole[at + 9 :])

@@ -14,7 +14,7 @@ from tests.survival.naive import raid10_rows
 PARITY = {"linear": 0, "raid0": 0, "raid4": 1, "raid5": 1, "raid6": 2}
 PLACES = (
     "two devices of a disk", "components overloaded", "sets of supplies overloaded", "unevenness of the kind named", "of the others", "sets of copies together",
-    "copies that meet", "spares beside members", "usable bytes", "sizes mixed", "media mixed", "sectors mixed", "rates",
+    "copies that meet", "spares beside members", "usable bytes", "sizes mixed", "media mixed", "sectors mixed", "spares unlike members", "rates",
     "bytes taken", "rates taken",
 )  # fmt: skip
 """The goals in their order."""
@@ -65,6 +65,14 @@ def hanging(problem: Problem, device: Device, kind: str) -> set[tuple[str, bool]
     return {(part.name, bool(part.supplies)) for part in parts if part.kind == kind}
 
 
+def mixed(devices: list[Device]) -> list[int]:
+    """How many sizes, media and logical sectors beyond one."""
+    found = []
+    for of in (lambda d: d.size, lambda d: d.rotational, lambda d: d.sector):
+        found.append(max(0, len({of(device) for device in devices if of(device) is not None}) - 1))
+    return found
+
+
 def value(problem: Problem, choice: Sequence[Picked]) -> Value:
     """The goals for all arrays, members in slot order; the lesser the better."""
     ones = [
@@ -106,7 +114,7 @@ def _joint(ones: Sequence[tuple[int | float, ...]]) -> Value:
     columns = [*zip(*ones, strict=True)]
     summed = [sum(column) for column in columns]
     rates = tuple(-rate for rate in sorted(columns[PLACES.index("rates")]))
-    return (*summed[:12], rates, *summed[13:])
+    return (*summed[:13], rates, *summed[14:])
 
 
 def _one(
@@ -134,11 +142,10 @@ def _one(
     for link, capacity in problem.capacity.items():
         through = sum(link in device.links for device in members)
         rates += [capacity * passed(demand) / through] if through else []
-    media = {device.rotational for device in every if device.rotational is not None}
     return (
         *(len(every) - len({device.disk for device in every}), dying, unfed, named, others, *meeting, shared),
-        *(-usable(demand, sizes), len(set(sizes)) - 1, max(0, len(media) - 1)),
-        *(len({device.sector for device in every}) - 1, min(rates), sum(sizes)),
+        *(-usable(demand, sizes), *mixed(members), sum(mixed(every)) - sum(mixed(members))),
+        *(min(rates), sum(sizes)),
         sum(device.rate for device in every if device.rate != float("inf")),
     )
 

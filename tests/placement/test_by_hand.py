@@ -126,6 +126,9 @@ MACHINES = [
     ("disks: {d<0-3>: {size: 1TB, rate: {each: [90MB/s, 150MB/s, 90MB/s, 150MB/s]}}}", pool("raid5", 2, "d<0-3>"), "d1 d3", "", "a stripe is as fast as its slowest member"),
     ("disks: {d<0-3>: {size: 1TB, rate: {each: [150MB/s, 90MB/s, 90MB/s, 90MB/s]}}}",
      pool("raid1", 2, "d<0-3>"), "d1 d2", "", "beside a slow one the fast one gains nothing, and stays free"),
+    ("controllers: {k<0-2>: {}}, disks: {s<0-1>: {behind: k<1>, size: 1TB, rotational: false}, h: {behind: k2, size: 1TB, rotational: true}}",
+     pool("raid1", 2, "s0, h, s1", "spares: 1"), "s0 s1 + h", "", "the members are alike, and the spare is the odd one"),
+    ("disks: {d<0-3>: {size: 1TB, logical_block: {each: [512, 512, 4096, 512]}}}", pool("raid1", 2, "d<0-3>", "spares: 1"), "d0 d1 + d3", "", "all three alike, if they can be"),
     # partitions, arrays, and what is taken
     ("disks: {d<0-1>: {size: 3TB, partitions: {u: {size: 1TB}, v: {size: 1TB}}}}", pool("raid1", 2, "d0.u, d0.v, d1.u, d1.v"), "d0.u d1.u", "", "never two of one disk"),
     (CARDS, "l0: {level: raid0, members: [d00, d10]}, l1: {level: raid0, members: [d01, d02]}, l2: {level: raid0, members: [d20, d21]}, " + pool("raid1", 2, "l<0-2>"),

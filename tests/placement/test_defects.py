@@ -134,6 +134,28 @@ def test_supplies_of_which_one_is_enough_are_there(
     assert placed.why[: len(said)] == said
 
 
+def test_members_are_alike_before_spares_are(tmp_path: Path) -> None:
+    """A solid-state disk beside a hard disk, with a second one as their spare, was as good as the two with the hard disk."""
+    text = """hardware:
+  controllers: {c<0-2>: {ports: 4, speed: 6Gbps}}
+  disks:
+    a<0-1>: {behind: c0, port: <1>, serial: A<1>, size: 1TB, rotational: false}
+    b<0-1>: {behind: c1, port: <1>, serial: B<1>, size: 2TB, rotational: true}
+    d<0-1>: {behind: c2, port: <1>, serial: D<1>, size: {each: [1TB, 500GB]}, rotational: {each: [false, true]}}
+arrays:
+  s: {level: raid1, members: {from: [a<0-1>, b<0-1>, d<0-1>], count: 2, spares: 1}}
+  t: {level: raid1, members: {from: [a<0-1>, b<0-1>, d<0-1>], count: 2, spread: controller}}
+"""
+    loaded = checked(text, tmp_path)
+    assert [(each.members, each.spares) for each in loaded.placements] == [
+        (("a0", "d0"), ("b0",)),
+        (("a1", "b1"), ()),
+    ]
+    one, other = loaded.placements
+    assert "its spares' sizes and media differ from its members': spread and capacity count first" in one.why
+    assert "its members' sizes and media differ: spread and capacity count first" in other.why
+
+
 def test_of_a_kind_that_no_member_hangs_on_no_survival_is_claimed(tmp_path: Path) -> None:
     text = """hardware:
   controllers: {c: {ports: 4, fis_switching: true}}
