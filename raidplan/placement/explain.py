@@ -43,7 +43,7 @@ def explained(problem: Problem, choice: Choice, survival: Survival) -> Iterator[
             *_survival(problem, bounds, number, picked, survival),
             *_spares(problem, demand, picked),
             *_sizes(problem, picked),
-            *_rate(problem, demand, picked.members),
+            *_rate(problem.estimated, demand, picked.members),
         )
         names = [tuple(problem.devices[each].name for each in some) for some in picked]
         yield Placement(demand.name, names[0], why, names[1])
@@ -177,14 +177,15 @@ def _sizes(problem: Problem, picked: Picked) -> Iterator[str]:
 
 
 def _rate(problem: Problem, demand: Demand, members: Sequence[int]) -> Iterator[str]:
-    """How fast the slowest member is, and what holds it back."""
+    """How fast the slowest member is while no other array works, and what holds it back."""
     reached = rate(problem, demand, members)
-    if reached < UNKNOWN:
-        limit = limits_of(problem, demand, members, reached)[0]
-        if limit in problem.capacity:
-            share = reached / demand.passed
-            yield f"all at work, its slowest member has {share / 1e6:.0f} MB/s, its share of {limit}"
-        else:
-            device = next(each for each in map(problem.devices.__getitem__, members) if each.name == limit)
-            own = min(device.rate, device.port)
-            yield f"all at work, its slowest member, {limit}, has {own / 1e6:.0f} MB/s"
+    if reached == UNKNOWN:
+        return
+    limit = limits_of(problem, demand, members, reached)[0]
+    if limit in problem.capacity:
+        said = f" has {reached / demand.passed / 1e6:.0f} MB/s, its share of {limit}"
+    else:
+        device = next(each for each in map(problem.devices.__getitem__, members) if each.name == limit)
+        own = device.rate if device.rate == reached else device.port
+        said = f", {limit}, has {own / 1e6:.0f} MB/s{', assumed' if own == device.assumed else ''}"
+    yield f"with this array alone at work, its slowest member{said}"

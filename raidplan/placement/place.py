@@ -280,6 +280,7 @@ class _Machine:
             rate=known.own.get(disk, UNKNOWN),
             links=links,
             port=known.port.get(disk, UNKNOWN),
+            assumed=known.assumed.get(disk, UNKNOWN),
         )
 
     def _parts(self, name: str, disk: str) -> frozenset[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
@@ -45,6 +45,8 @@ class Device:
     """The components between the device and the machine, the nearest first."""
     port: float = UNKNOWN
     """Bytes per second over its own cable."""
+    assumed: float = UNKNOWN
+    """Bytes per second that `estimate` assumes of a disk that states no rate: to be shown, and no choice rests on it."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,13 @@ class Problem:
     def kinds(self) -> tuple[str, ...]:
         """The kinds of component that there are."""
         return tuple(dict.fromkeys(part.kind for part in self.parts))
+
+    @cached_property
+    def estimated(self) -> Problem:
+        """The same with the rates that are assumed."""
+        return replace(
+            self, devices=tuple(replace(each, rate=min(each.rate, each.assumed)) for each in self.devices)
+        )
 
     @cached_property
     def sets(self) -> frozenset[int]:

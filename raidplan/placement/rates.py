@@ -1,35 +1,31 @@
-"""How fast disks and links are, as far as the layout says it."""
+"""The rates of disks and links, as far as the layout states them, and those that `estimate` assumes of disks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from raidplan.estimate.links import Links
-from raidplan.placement.problem import UNKNOWN
+from raidplan.estimate.machine import Machine
 from raidplan.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The rates of everything between a disk and the machine."""
+    """The rates of everything between a disk and the machine, in bytes per second; what is not known is not there."""
 
-    own: dict[str, float]
-    """Bytes per second of each disk."""
-    port: dict[str, float]
-    """Bytes per second of the cable of each disk, where it is known."""
-    shared: dict[str, float]
-    """Bytes per second of each component that disks share, where it is known."""
+    own: dict[str, float] = field(default_factory=dict)
+    """Of each disk that states it."""
+    assumed: dict[str, float] = field(default_factory=dict)
+    """Of each other disk."""
+    port: dict[str, float] = field(default_factory=dict)
+    """Of the cable of each disk."""
+    shared: dict[str, float] = field(default_factory=dict)
+    """Of each component that disks share."""
 
 
 def rates(topology: Topology) -> Rates:
-    """The rates that the layout states, and those that follow from the table of links."""
-    links, found = Links(topology.layout.hardware, topology.wiring), Rates({}, {}, {})
-    for name, disk in topology.layout.hardware.disks.items():
-        found.own[name] = disk.rate or UNKNOWN
-        for link in links.of(name):
-            capacity = link.bytes_per_second or UNKNOWN
-            if link.kind == "port":
-                found.port[name] = capacity
-            elif capacity < UNKNOWN:
-                found.shared[link.name] = capacity
+    """The rates that `estimate` goes by."""
+    found = Rates()
+    for resource in Machine(topology).resources.values():
+        of = {"disk": found.assumed if resource.assumed else found.own, "port": found.port}
+        of.get(resource.kind, found.shared)[resource.component] = resource.bytes_per_second
     return found

@@ -62,6 +62,28 @@ def goals(topology: Topology, pool: list[str], members: tuple[str, ...], level: 
     return dying, *uneven, met
 
 
+@pytest.mark.parametrize(
+    ("disk", "said"),
+    [
+        ("size: 4TB, rotational: true", ", d0, has 210 MB/s, assumed"),
+        ("size: 12TB", ", d0, has 261 MB/s, assumed"),
+        ("size: 1TB, rotational: false", ", d0, has 560 MB/s, assumed"),
+        ("size: 1TB, rotational: false, link: 3Gbps", ", d0, has 276 MB/s"),
+        ("size: 4TB, rate: 150MB/s", ", d0, has 150 MB/s"),
+        ("size: 4TB, rate: 550MB/s, link: 1.5Gbps", ", d0, has 138 MB/s"),
+    ],
+)
+def test_the_figure_that_is_said_is_the_one_of_the_estimate(disk: str, said: str) -> None:
+    """A hard disk that stated no rate was as fast as its cable."""
+    text = f"hardware: {{controllers: {{c: {{speed: 6Gbps}}}}, disks: {{d<0-3>: {{behind: c, {disk}}}}}}}\n"
+    pool = "{level: raid5, members: {from: [d<0-3>], count: 3}}"
+    layout, placed, _ = place(loaded(f"{text}arrays: {{s: {pool}, t: {{level: raid0, members: [d3]}}}}"))
+    assert placed[0].why[-1] == f"with this array alone at work, its slowest member{said}"
+    array = estimate(resolve(layout)[0]).arrays[0]
+    limit = array.alone.read.bottlenecks[0]
+    assert f"{limit.bytes_per_second / 1e6:.0f} MB/s" in said and limit.assumed == ("assumed" in said)
+
+
 @st.composite
 def machines(draw: st.DrawFn) -> tuple[str, int]:
     """Up to seven disks on up to three controllers on one or two buses: links and disks of unlike rates."""

@@ -132,7 +132,7 @@ def test_show_and_plan_say_why(tmp_path: Path, capsys: pytest.CaptureFixture[str
     file.write_text(f"{JBOD}arrays: {{s: {{level: raid6, {pool('d<0-7><0-4>', 8, 'multiplier')}}}}}\n")
     said = (
         "s: 1 of its 8 members behind each of 8 multipliers; it survives the loss of any one bus, controller or\n"
-        "  multiplier; all at work, its slowest member, d00, has 150 MB/s."
+        "  multiplier; with this array alone at work, its slowest member, d00, has 150 MB/s."
     )
     assert run(["show", str(file)]) == 0
     assert capsys.readouterr().out.startswith("# " + said.replace("\n", "\n# "))
@@ -147,6 +147,7 @@ def test_it_says_what_hardware_would_save_an_array(tmp_path: Path) -> None:
         "1 to 4 of its 6 members on each of 3 controllers",
         "it does not survive the loss of c0, which holds more members than the 1 it can lose",
         f"{EVERY}; with 3 more controllers for 3 of the pool's devices it would survive any",
+        "with this array alone at work, its slowest member, d00, has 210 MB/s, assumed",
     )
 
 
@@ -254,7 +255,7 @@ def test_what_hangs_on_none_is_said(tmp_path: Path) -> None:
 def test_a_share_of_a_link_is_named(tmp_path: Path) -> None:
     text = JBOD.replace("d<0-7><0-4>: {behind: pm<1>", "d<0-7><0-4>: {behind: pm0")
     said = why(f"{text}arrays: {{s: {{level: raid6, {pool('d0<0-4>', 5, 'multiplier')}}}}}", tmp_path)["s"]
-    assert said[-1] == "all at work, its slowest member has 50 MB/s, its share of pm0"
+    assert said[-1] == "with this array alone at work, its slowest member has 50 MB/s, its share of pm0"
 
 
 def test_without_pools_nothing_is_said(tmp_path: Path) -> None:
