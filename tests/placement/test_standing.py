@@ -73,8 +73,26 @@ LAYOUTS: dict[str, tuple[str, str, dict[str, str]]] = {
         "s: {level: raid5, members: {from: [d<0-4>], count: 4, spread: controller}}",
         {"s": "d0 d1 d2 d3"},
     ),
+    "supplies of which one is enough": (
+        """power: {p<0-1>: {watts: 300, feeds: [a<0-1>]}, q<0-1>: {watts: 300, feeds: [b<0-1>]}},
+          disks: {a<0-1>: {serial: A<1>, size: 3TB}, b<0-1>: {serial: B<1>, size: 3TB}}""",
+        "s: {level: raid1, members: {from: [a<0-1>, b<0-1>], count: 2, spread: power}}",
+        {"s": "a0 a1"},
+    ),
+    "two controllers with too many": (
+        """controllers: {a: {}, b: {}}, disks: {x<0-3>: {behind: a, serial: X<1>, size: 3TB},
+          y<0-3>: {behind: b, serial: Y<1>, size: 3TB}}""",
+        f"s: {{level: raid5, members: {{{POOL}: 4, spread: controller}}}}",
+        {"s": "x0 y0 x1 y1"},
+    ),
+    "the odd one a member": (
+        """controllers: {k<0-2>: {}}, disks: {s<0-1>: {behind: k<1>, serial: S<1>, size: 1TB, rotational: false},
+          h: {behind: k2, serial: H1, size: 1TB, rotational: true}}""",
+        "s: {level: raid1, members: {from: [s0, h, s1], count: 2, spares: 1}}",
+        {"s": "s0 h"},
+    ),
 }
-"""The hardware, the arrays, and the members that were picked as long as placement looked at one kind of component only."""
+"""The hardware, the arrays, and the members that were picked while placement looked at one kind of component only, or later."""
 
 
 def planned(text: str, file: Path) -> tuple[Loaded, Plan]:
@@ -95,9 +113,12 @@ def applied_by_hand(name: str, folder: Path) -> tuple[Loaded, Plan, Simulated]:
     hardware, arrays, before = LAYOUTS[name]
     loaded, blank = planned(f"hardware: {{{hardware}}}\narrays: {{{arrays}}}\n", folder / "pool.yaml")
     assert loaded.layout is not None and members(loaded) != before
+    spares = {"s": ("s1",)} if name == "the odd one a member" else {}
     old = loaded.layout.changed(
         arrays={
-            array: each.changed(members=tuple(before[array].split())) if array in before else each
+            array: each.changed(members=tuple(before[array].split()), spares=spares.get(array, each.spares))
+            if array in before
+            else each
             for array, each in loaded.layout.arrays.items()
         },
     )
