@@ -12,9 +12,9 @@ from raidplan.placement.problem import Choice, Picked, Problem
 Role = tuple[int, bool]
 """An array, and whether its spares are meant."""
 DOUBLED, FULL, UNFED, NAMED, OTHERS, RANK, SCARCE, FIRST = range(7, -1, -1)
-"""The digits of a cost: devices taken of the disk; components, then sets of supplies, that would hold too many, and did not before; unevenness of the kind named, and
-of the others; the rank by size and rate; minus the free devices beside it; the device itself. Of a spare, OTHERS are the
-components that it shares with members.
+"""The digits of a cost: devices taken of the disk; components, then sets of supplies, that would hold too many and do not
+yet; unevenness of the kind named, and of the others; the rank by size and rate; minus the free devices beside it; the
+device itself. Of a spare, OTHERS are the components that it shares with members.
 """
 
 
