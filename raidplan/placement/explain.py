@@ -121,12 +121,16 @@ def _survival(
         if names:
             yield f"it {'survives' if survived else 'does not survive'} the loss of {listed(names, ' or ')}"
     if demand.copies > 1:
-        _, met = meeting_in(problem, demand, picked.members)
-        if met:
-            where = "components or sets of supplies" if sets else "components"
-            yield f"{'one pair' if met == 1 else f'{met} pairs'} of copies cannot be kept on different {where}"
-        else:
-            yield "no two copies of a chunk share a component that others do not hang on"
+        yield _copies(problem, demand, picked.members)
+
+
+def _copies(problem: Problem, demand: Demand, members: Sequence[int]) -> str:
+    """The components that copies of a chunk share."""
+    _, met = meeting_in(problem, demand, members)
+    if not met:
+        return "no two copies of a chunk share a component that others do not hang on"
+    where = "components or sets of supplies" if problem.sets else "components"
+    return f"{'one pair' if met == 1 else f'{met} pairs'} of copies cannot be kept on different {where}"
 
 
 def _cure(problem: Problem, bounds: Bounds, number: int, kind: str) -> str:

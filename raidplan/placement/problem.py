@@ -22,7 +22,7 @@ class Part:
     name: str
     kind: str
     supplies: tuple[str, ...] = ()
-    """Of a set of supplies, of which any one is enough: which; devices are gone once all of them are."""
+    """The supplies of a set, of which any one is enough: devices are gone once all of them are."""
 
 
 @dataclass(frozen=True, slots=True)

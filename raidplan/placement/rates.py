@@ -13,13 +13,13 @@ class Rates:
     """The rates of everything between a disk and the machine, in bytes per second; what is not known is not there."""
 
     own: dict[str, float] = field(default_factory=dict)
-    """Of each disk that states it."""
+    """The rate of each disk that states it."""
     assumed: dict[str, float] = field(default_factory=dict)
-    """Of each other disk."""
+    """The rate of each other disk."""
     port: dict[str, float] = field(default_factory=dict)
-    """Of the cable of each disk."""
+    """The rate of the cable of each disk."""
     shared: dict[str, float] = field(default_factory=dict)
-    """Of each component that disks share."""
+    """The rate of each component that disks share."""
 
 
 def rates(topology: Topology) -> Rates:
