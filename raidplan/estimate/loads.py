@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
 from raidplan.estimate.levels import Ops, Part, read_ops, reading, write_ops, writing
-from raidplan.estimate.machine import Amount, Load, Machine, Needs, bound
+from raidplan.estimate.machine import Machine, Needs
 from raidplan.estimate.survival import Structure
 from raidplan.geometry.md_shape import check_count, raid10_layout
 from raidplan.layout.kinds.array import Array
@@ -20,19 +21,27 @@ from raidplan.topology.resolve import DISKS
 class Demand:
     """The work of the machine for reading, or for writing."""
 
-    load: Load
-    """For each byte."""
+    moved: Needs
+    """Bytes over each disk's connector and each link, for each byte."""
+    passed: Needs
+    """Bytes under the heads of each disk, or to and from its chips, for each byte."""
     operations: Mapping[str, float]
     """The operations of each disk, for each small operation."""
-    needs: Needs
-    """The bytes on each link and each disk, for each byte."""
-    alone: float
-    """Bytes per second while nothing else is at work; infinite where nothing is known."""
+
+    @property
+    def needs(self) -> dict[Path, float]:
+        """The bytes of each disk and each link, for each byte."""
+        return {**self.moved, **self.passed}
+
+    @property
+    def disks(self) -> list[str]:
+        """The disks that can be at work."""
+        return [str(path[-1]) for path in self.passed]
 
     @property
     def stream(self) -> float:
         """Bytes of the busiest disk, for each byte."""
-        return max(amount.moved for amount in self.load.values())
+        return max(self.moved[disk] for disk in self.passed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +57,10 @@ class Loads:
 
     def __init__(self, topology: Topology, structure: Structure, machine: Machine) -> None:
         self._topology = topology
-        self._machine = machine
         self.work: dict[Path, Work] = {}
         for disk in topology.layout.hardware.disks:
-            demand = self._demand({disk: Amount(1, 1)}, {disk: 1.0})
+            way = machine.way(disk)
+            demand = Demand(dict.fromkeys(way, 1.0), {way[0]: 1.0}, {disk: 1.0})
             self.work[*DISKS, disk] = Work(demand, demand)
         for path, stands in structure.stands.items():
             if path[0] == "arrays":
@@ -69,10 +78,6 @@ class Loads:
         item = self._topology.provider.get(device)
         return item.path if item is not None and item.path in self.work else ()
 
-    def _demand(self, load: Load, operations: Mapping[str, float]) -> Demand:
-        needs = self._machine.needs(load)
-        return Demand(load, operations, needs, bound(needs, self._machine.capacity))
-
     def _array(self, path: Path, array: Array) -> None:
         members, level, layout = self.members(array), array.level, array.effective_layout
         count = len(members)
@@ -83,39 +88,32 @@ class Loads:
         except ValueError:
             return  # a finding says so
         works = [self.work[member] for member in members]
-        self.work[path] = Work(
-            self._demand(
-                _spread(works, reading(level, layout, count), _read),
-                _operations(works, read_ops(level, layout, count)),
-            ),
-            self._write(works, array),
-        )
+        read = _spread(works, reading(level, layout, count), _read, read_ops(level, layout, count))
+        self.work[path] = Work(read, self._write(works, array))
 
     def _write(self, works: Sequence[Work], array: Array) -> Demand:
         level, layout, count = array.level, array.effective_layout, len(works)
         parts = writing(level, layout, count)
-        load, operations = _spread(works, parts, _write), _operations(works, write_ops(level, layout, count))
+        demand = _spread(works, parts, _write, write_ops(level, layout, count))
         journal = self._known(array.journal) if array.journal else ()
-        if journal:
-            # Data and parity go to the journal first (Documentation/driver-api/md/raid5-cache.rst).
-            logged, demand = sum(part.moved for part in parts), self.work[journal].write
-            _add(load, demand.load, logged, logged)
-            _add_operations(operations, demand.operations, 1)
-        return self._demand(load, operations)
+        if not journal:
+            return demand
+        # Data and parity go to the journal first (Documentation/driver-api/md/raid5-cache.rst).
+        log, logged = self.work[journal].write, sum(part.moved for part in parts)
+        return Demand(
+            weighted([(demand.moved, 1), (log.moved, logged)]),
+            weighted([(demand.passed, 1), (log.passed, logged)]),
+            weighted([(demand.operations, 1), (log.operations, 1)]),
+        )
 
     def _joined(self, path: Path, parts: Sequence[Path]) -> None:
         """A volume group, file system or swap area: like a linear array of what it stands on."""
         if not parts or not all(part in self.work for part in parts):
             return
         works, count = [self.work[part] for part in parts], len(parts)
-        if count == 1:
-            self.work[path] = works[0]
-            return
-        read = _spread(works, reading("linear", None, count), _read)
-        write = _spread(works, writing("linear", None, count), _write)
         self.work[path] = Work(
-            self._demand(read, _operations(works, read_ops("linear", None, count))),
-            self._demand(write, _operations(works, write_ops("linear", None, count))),
+            _spread(works, reading("linear", None, count), _read, read_ops("linear", None, count)),
+            _spread(works, writing("linear", None, count), _write, write_ops("linear", None, count)),
         )
 
 
@@ -127,29 +125,39 @@ def _write(work: Work) -> Demand:
     return work.write
 
 
-def _spread(works: Sequence[Work], parts: Sequence[Part], way: Callable[[Work], Demand]) -> dict[str, Amount]:
-    """The load of all parts; where one of several members works, it is the slowest."""
-    found: dict[str, Amount] = {}
-    for part in parts:
-        demands = (way(works[slot]) for slot in part.slots)
-        _add(found, min(demands, key=lambda demand: demand.alone).load, part.moved, part.passed)
+def _spread(
+    works: Sequence[Work], parts: Sequence[Part], way: Callable[[Work], Demand], each: Sequence[Ops]
+) -> Demand:
+    """The work of all parts. Where one of several members does it, each disk and link has to be ready for it.
+
+    So the slowest choice bounds the rate, and nothing here hangs on how fast anything is.
+    """
+    found = [(part, [way(works[slot]) for slot in part.slots]) for part in parts]
+    reads = [(works[ops.slot].read.operations, ops.reads) for ops in each]
+    writes = [(works[ops.slot].write.operations, ops.writes) for ops in each]
+    return Demand(
+        weighted((_most(demand.moved for demand in demands), part.moved) for part, demands in found),
+        weighted((_most(demand.passed for demand in demands), part.passed) for part, demands in found),
+        weighted((operations, times) for operations, times in (*reads, *writes) if times),
+    )
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def weighted(amounts: Iterable[tuple[Mapping[Key, float], float]]) -> dict[Key, float]:
+    """The sum of some amounts, each as often as its factor says."""
+    found: dict[Key, float] = {}
+    for amount, factor in amounts:
+        for key, value in amount.items():
+            found[key] = found.get(key, 0) + factor * value
     return found
 
 
-def _operations(works: Sequence[Work], each: Sequence[Ops]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for ops in each:
-        _add_operations(found, works[ops.slot].read.operations, ops.reads)
-        _add_operations(found, works[ops.slot].write.operations, ops.writes)
+def _most(amounts: Iterable[Needs]) -> dict[Path, float]:
+    """The largest of some amounts, each disk and link for itself."""
+    found: dict[Path, float] = {}
+    for amount in amounts:
+        for path, value in amount.items():
+            found[path] = max(found.get(path, 0), value)
     return found
-
-
-def _add(found: dict[str, Amount], load: Load, moved: float, passed: float) -> None:
-    for disk, amount in load.items():
-        before = found.get(disk, Amount(0, 0))
-        found[disk] = Amount(before.moved + moved * amount.moved, before.passed + passed * amount.passed)
-
-
-def _add_operations(found: dict[str, float], operations: Mapping[str, float], times: float) -> None:
-    for disk, count in operations.items() if times else ():
-        found[disk] = found.get(disk, 0) + times * count

@@ -13,19 +13,6 @@ from raidplan.estimate.fair import FULL
 from raidplan.estimate.links import Links, Missing
 from raidplan.topology import Topology
 
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """Bytes that one disk moves for each byte at the top."""
-
-    moved: float
-    """Over its links."""
-    passed: float
-    """Under its heads, or to and from its chips."""
-
-
-Load = Mapping[str, Amount]
-"""The amount for each disk, by its name."""
 Needs = Mapping[Path, float]
 """The need of each resource, by its path: bytes for each byte at the top, or operations for each one."""
 
@@ -80,14 +67,9 @@ class Machine:
         pcie = (bus.generation or 0) if bus and bus.type == "pcie" else None
         return disk_class(disk.size, rotational=disk.rotational, pcie=pcie)
 
-    def needs(self, load: Load) -> dict[Path, float]:
-        """The need of each resource for a load, for one byte at the top."""
-        found: dict[Path, float] = {}
-        for disk, amount in load.items():
-            found[_head(disk)] = found.get(_head(disk), 0) + amount.passed
-            for link in self._links.of(disk):
-                found[link.path] = found.get(link.path, 0) + amount.moved
-        return found
+    def way(self, disk: str) -> tuple[Path, ...]:
+        """A disk, and the links between it and the root."""
+        return _head(disk), *(link.path for link in self._links.of(disk))
 
     def operation_needs(self, operations: Mapping[str, float]) -> dict[Path, float]:
         """The need of each disk for small operations."""

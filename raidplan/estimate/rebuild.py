@@ -11,8 +11,8 @@ from raidplan.base.levels import LEVELS
 from raidplan.estimate.data_sheets import UNREADABLE, ZONE_AVERAGE, read_error_bound
 from raidplan.estimate.levels import writing
 from raidplan.estimate.links import Missing
-from raidplan.estimate.loads import Loads
-from raidplan.estimate.machine import Amount, Machine
+from raidplan.estimate.loads import Loads, weighted
+from raidplan.estimate.machine import Machine
 from raidplan.layout.kinds.array import Array
 from raidplan.topology import Topology
 
@@ -67,13 +67,8 @@ def _pace(
     topology: Topology, loads: Loads, machine: Machine, members: Sequence[Path], sync_speed_max: int | None
 ) -> tuple[float | None, str]:
     """Bytes per second of each member with all of them at work, and what sets it."""
-    total: dict[str, Amount] = {}
-    for member in members:
-        for disk, amount in loads.work[member].write.load.items():
-            before = total.get(disk, Amount(0, 0))
-            total[disk] = Amount(before.moved + amount.moved, before.passed + amount.passed)
     pace, limit = inf, ""
-    for path, need in machine.needs(total).items():
+    for path, need in weighted((loads.work[member].write.needs, 1) for member in members).items():
         resource = machine.resources.get(path)
         if resource is None or need <= 0:
             continue

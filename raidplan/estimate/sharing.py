@@ -23,10 +23,11 @@ def alone(work: Work, machine: Machine) -> Figures:
 
 
 def _alone(demand: Demand, machine: Machine) -> Rate:
-    full = binding(demand.needs, machine.capacity)
-    relieved = bound(demand.needs, machine.capacity, frozenset(full))
+    needs = demand.needs
+    rate, full = bound(needs, machine.capacity), binding(needs, machine.capacity)
+    relieved = bound(needs, machine.capacity, frozenset(full))
     operations = bound(machine.operation_needs(demand.operations), machine.operations)
-    return _rate(demand, demand.alone, full, operations, machine, relieved)
+    return _rate(demand, rate, full, operations, machine, relieved)
 
 
 def _rate(
@@ -112,7 +113,7 @@ class Together:
 
     def _gain(self, paths: tuple[Path, ...]) -> Gain:
         relieved = self._machine.without(paths)
-        disks = dict.fromkeys(disk for path in self._outermost for disk in self._loads.work[path].write.load)
+        disks = dict.fromkeys(disk for path in self._outermost for disk in self._loads.work[path].write.disks)
         return Gain(
             tuple(self._machine.resources[path] for path in paths),
             self._machine.behind(paths, disks),
