@@ -9,11 +9,14 @@ from raidplan.base.size import align_up
 from raidplan.base.words import listed
 from raidplan.estimate.power import loads
 from raidplan.layout.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS, TIMEOUT, device_timeout
+from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.subjects import array_disks, arrays, places, redundant
+from raidplan.rules.lib.subjects import array_disks, arrays, footing, places, redundant
 from raidplan.rules.power import START_GAP
 from raidplan.topology import Topology
 
+SHORTEST = 60
+"""Seconds to wait for the device of a mount: a degraded array starts after 30, and needs some time itself."""
 LATE = 180
 """Seconds after which a machine with disks that are slow to appear has been seen to have them all."""
 PATIENCE = 60
@@ -131,24 +134,39 @@ def wait_ends_before_disks(topology: Topology) -> Iterator[Hit]:
 
     Source: systemd.mount(5), `x-systemd.device-timeout=`; E. Aronovich, "Cheap network storage system" (2012).
     """
-    late = topology.once(_late)
     for name, entry in topology.layout.filesystems.items():
         # The initramfs waits for what the root stands on; a mount that blocks the boot has a rule of its own.
-        if not late or not entry.mount or entry.mount in SYSTEM_MOUNTS or entry.stops_boot:
+        if not entry.mount or entry.mount in SYSTEM_MOUNTS or entry.stops_boot or is_short(topology, entry):
             continue
         wait = device_timeout((*BOOT_OPTIONS, *entry.options)) or 0
-        seconds, why = max(
-            (late[disk] for disk in topology.disks_below(entry.device) if disk in late), default=(0, "")
-        )
+        seconds, why = last_disk(topology, entry)
         if wait < seconds:
-            others = tuple(option for option in entry.options if not option.startswith(f"{TIMEOUT}="))
-            options = (*others, f"{TIMEOUT}={align_up(seconds + PATIENCE, 60)}s")
             yield Hit(
                 ("filesystems", name),
                 f"{shortened(entry.mount)} is given up after {wait:g} s, and its disks may take {seconds} s to appear: {why}",
                 "or look in the boot log how long they take",
-                edits=(Edit(("filesystems", name, "options"), options),),
+                edits=wait_for_disks(name, entry, seconds),
             )
+
+
+def is_short(topology: Topology, entry: Filesystem) -> bool:
+    """The wait for a mount ends before a degraded array below it is up."""
+    wait = device_timeout(entry.options)
+    return wait is not None and wait < SHORTEST and bool(footing(topology, entry.device).arrays)
+
+
+def last_disk(topology: Topology, entry: Filesystem) -> tuple[int, str]:
+    """The seconds until the last disk below a file system may appear, and why; 0 where nothing is known to be slow."""
+    late = topology.once(_late)
+    below = topology.disks_below(entry.device) if late else ()
+    return max((late[disk] for disk in below if disk in late), default=(0, ""))
+
+
+def wait_for_disks(name: str, entry: Filesystem, seconds: int) -> tuple[Edit, ...]:
+    """A file system whose mount waits for disks that take so many seconds."""
+    others = tuple(option for option in entry.options if not option.startswith(f"{TIMEOUT}="))
+    options = (*others, f"{TIMEOUT}={align_up(seconds + PATIENCE, 60)}s")
+    return (Edit(("filesystems", name, "options"), options),)
 
 
 def _late(topology: Topology) -> dict[str, tuple[int, str]]:

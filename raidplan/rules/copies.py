@@ -12,7 +12,7 @@ from raidplan.estimate.survival import Component
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import safe_spare
-from raidplan.rules.lib.free import MOST_VISITED, are_free, fitting, free_disks, roomiest, with_ports
+from raidplan.rules.lib.free import roomiest, with_ports
 from raidplan.rules.lib.parts import (
     KINDS,
     disks_of_parts,
@@ -20,6 +20,7 @@ from raidplan.rules.lib.parts import (
     members_of_parts,
     most_together,
     parts_of_disks,
+    shared_parts,
 )
 from raidplan.rules.lib.subjects import arrays, footing, losses, own_disks, place, redundant
 from raidplan.topology import Topology
@@ -151,32 +152,29 @@ def spare_shares_fate(topology: Topology) -> Iterator[Hit]:
 
     Source: mdadm(8), `--spare-devices`; it follows from what a spare is for.
     """
-    gone = topology.once(disks_of_parts)
     for name, path, array in arrays(topology):
         disks = own_disks(topology, array) if redundant(array) and array.spares else []
         if not disks:
             continue
         counts, most = members_of_parts(topology, disks), losses(array)
-        fit = fitting(topology, array, topology.once(free_disks), MOST_VISITED)
         first = dict(zip(disks, array.named_members, strict=True))
         fatal = {part.path for part, _ in topology.once(fatal_parts).get(name, ())}
         for number, spare in enumerate(array.spares):
             there = (*path, "spares", number)
             shared = min(topology.disks_below(spare) & first.keys(), default=None)
             if shared is not None:
-                yield _on_one_disk(topology, there, first[shared], shared, fit[:SHOWN])
+                yield _on_one_disk(topology, there, first[shared], shared)
                 continue
             first.update(dict.fromkeys(topology.disks_below(spare), spare))
             part = _fatal_part(topology, spare, fatal)
-            free = [disk for disk in fit if part is not None and disk not in gone[part.path]][:SHOWN]
-            advice = _other_spare(topology, part, free) if part is not None else ""
-            if part is not None and advice:
-                edits = _better_spare(topology, there)
+            edits = _better_spare(topology, there) if part is not None else ()
+            advice = _other_spare(topology, part, fatal) if part is not None and not edits else ""
+            if part is not None and (edits or advice):
                 yield Hit(
                     there,
                     f"the spare {spare} fails with the {KINDS[part.kind]} {part.name}, which takes "
                     f"{counts[part.path]} members of {name}, and {array.level} survives the loss of {most}",
-                    "" if edits else advice,
+                    advice,
                     related=(place(KINDS[part.kind], part.path),),
                     edits=edits,
                 )
@@ -187,7 +185,7 @@ def _better_spare(topology: Topology, there: Path) -> tuple[Edit, ...]:
     return (Edit(there, disk),) if disk else ()
 
 
-def _on_one_disk(topology: Topology, there: Path, other: str, disk: str, free: Sequence[str]) -> Hit:
+def _on_one_disk(topology: Topology, there: Path, other: str, disk: str) -> Hit:
     """A spare and what else of its array stands on the same disk."""
     name, edits = str(there[1]), _better_spare(topology, there)
     array = topology.layout.arrays[name]
@@ -195,21 +193,21 @@ def _on_one_disk(topology: Topology, there: Path, other: str, disk: str, free: S
         there,
         f"the spare {array.spares[int(there[-1])]} stands on the disk {disk}, as {other} does: once both are in use, "
         f"that disk takes two members of {name} with it, and {array.level} always survives the loss of {losses(array)}",
-        "" if edits else "take the spare from a disk of its own" + (f": {are_free(free)}" if free else ""),
+        "" if edits else "take the spare from a disk of its own",
         severity=Severity.WARNING,
         related=(place("disk", ("hardware", "disks", disk)),),
         edits=edits,
     )
 
 
-def _other_spare(topology: Topology, part: Component, free: Sequence[str]) -> str:
-    """The place of a better spare; none if the other controllers have no room for one."""
-    if free:
-        return f"take a spare elsewhere: {are_free(free)}"
-    if part.kind != "controller":
-        return f"take a spare that hangs on another {KINDS[part.kind]}"
-    ports = with_ports(topology, lambda name: name != part.name, ports=roomiest)
-    return f"plug it in elsewhere: {ports}" if ports else ""
+def _other_spare(topology: Topology, part: Component, fatal: Set[Path]) -> str:
+    """The place of a better spare; none where nothing of its kind is left that the array survives."""
+    section = part.path[:-1]
+    if part.kind == "controller":
+        ports = with_ports(topology, lambda name: (*section, name) not in fatal, ports=roomiest)
+        return f"plug it in elsewhere: {ports}" if ports else ""
+    others = {each.path for each in topology.once(shared_parts) if each.path[:-1] == section}
+    return f"take a spare that hangs on another {KINDS[part.kind]}" if others - fatal else ""
 
 
 def _fatal_part(topology: Topology, spare: str, fatal: Set[Path]) -> Component | None:

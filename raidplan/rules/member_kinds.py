@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.words import counted, listed
-from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import substitute
-from raidplan.rules.lib.free import are_free, fitting, free_disks
 from raidplan.rules.lib.subjects import agreeing, arrays, own_disks, places
 from raidplan.topology import Topology
 
@@ -182,7 +180,9 @@ def slow_member(topology: Topology) -> Iterator[Hit]:
             (*path, "members"),
             f"{listing}, and the median of the {len(members)} members of {name} is {median / 1e6:.1f}: every "
             "stripe waits for the slowest",
-            "" if edits else _faster(topology, array, slow[0], median),
+            ""
+            if edits
+            else f"look at the cable and SMART data of {slow[0]}; then replace it, or make it a spare",
             edits=edits,
             severity=None if rates[slow[0]] < SLOWER * median else Severity.NOTE,
             related=places("disk", ("hardware", "disks"), slow),
@@ -198,19 +198,3 @@ def _rates(topology: Topology, disks: list[str]) -> dict[str, int]:
 def _median(values: list[int]) -> float:
     ordered, middle = sorted(values), len(values) // 2
     return (ordered[middle] + ordered[~middle]) / 2
-
-
-def _faster(topology: Topology, array: Array, slow: str, median: float) -> str:
-    """Advice about the slowest member: a disk of this machine in its place, if there is one."""
-    disks = topology.layout.hardware.disks
-    spare = [n for n in array.spares if n in disks and (disks[n].rate or 0) >= SLOW * median]
-    if spare:
-        return f"let {slow} and the spare {spare[0]} change places, which is fast enough"
-    free = [
-        n
-        for n in fitting(topology, array, topology.once(free_disks))
-        if (disks[n].rate or 0) >= SLOW * median
-    ]
-    if free:
-        return f"take {free[0]} in place of {slow}: {are_free(free)} and fast enough"
-    return f"look at the cable and SMART data of {slow}; then replace it, or make it a spare"

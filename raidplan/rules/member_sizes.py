@@ -8,12 +8,11 @@ from operator import attrgetter, itemgetter
 
 from raidplan.base.findings import Path, Severity
 from raidplan.base.size import human
-from raidplan.base.words import SHOWN, counted
+from raidplan.base.words import counted
 from raidplan.geometry.md_member import component
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import substitute
-from raidplan.rules.lib.free import are_free, free_disks
 from raidplan.rules.lib.made import filesystems
 from raidplan.rules.lib.subjects import arrays, place, redundant
 from raidplan.rules.rebuild import rebuilt_in_time
@@ -79,7 +78,9 @@ def mixed_member_sizes(topology: Topology) -> Iterator[Hit]:
             small.path[:3],
             f"{small.name} has {human(small.size)}, {large.name} {human(large.size)}: {name} uses what the "
             f"smallest has of each, and {human(wasted)} of its members stay unused",
-            "" if edits else _larger(topology, small, large.size) + but,
+            ""
+            if edits
+            else f"replace {small.name} by a larger one, or make an array of those of equal size{but}",
             edits=edits,
             related=tuple(
                 place("disk", ("hardware", "disks", disk)) for disk in _disks(topology, small, large)
@@ -99,17 +100,6 @@ def _too_much(topology: Topology, name: str, now: int, then: int) -> str:
         if end and grown >= end and any(item.name == name for item in topology.below(made.device.name)):
             return f"; {made.name} has more room then than a file system of its type uses, {human(end)}, so choose another type"
     return ""
-
-
-def _larger(topology: Topology, small: Part, wanted: int) -> str:
-    """The replacement for a member that is too small."""
-    disks = topology.layout.hardware.disks
-    large = [disk for disk in reversed(topology.once(free_disks)) if (disks[disk].size or 0) >= wanted][
-        :SHOWN
-    ]
-    if large:
-        return f"take {large[0]} in place of {small.name}: {are_free(large)} and as large as the others"
-    return f"replace {small.name} by a larger one, or make an array of those of equal size"
 
 
 def _disks(topology: Topology, *parts: Part) -> list[str]:

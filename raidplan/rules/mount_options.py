@@ -7,15 +7,16 @@ from collections.abc import Collection, Iterator
 from raidplan.base.findings import Edit, Path, Severity, shortened
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
-from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS, TIMEOUT, device_timeout
+from raidplan.layout.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS, TIMEOUT, device_timeout
 from raidplan.layout.kinds.filesystem import Filesystem
+from raidplan.rules.autostart import is_short, last_disk, wait_for_disks
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.made import ext_filesystems
 from raidplan.rules.lib.subjects import array_disks, arrays, footing, place
 from raidplan.topology import Topology
 
-SHORTEST = 60
-"""Seconds to wait for the device of a mount: a degraded array starts after 30, and needs some time itself."""
+WRITTEN = device_timeout(BOOT_OPTIONS) or 0
+"""Seconds of the wait that raidplan writes where no other is given."""
 
 
 def _options(topology: Topology) -> Iterator[tuple[str, Filesystem, Path, str]]:
@@ -64,7 +65,7 @@ def mount_blocks_boot(topology: Topology) -> Iterator[Hit]:
         if not entry.mount or entry.mount in SYSTEM_MOUNTS or not footing(topology, entry.device).arrays:
             continue
         wait, mount = device_timeout(entry.options), shortened(entry.mount)
-        short = wait is not None and wait < SHORTEST
+        short, (seconds, why) = is_short(topology, entry), last_disk(topology, entry)
         if entry.stops_boot:
             yield Hit(
                 ("filesystems", name, "options", entry.options.index("auto")),
@@ -77,8 +78,12 @@ def mount_blocks_boot(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 ("filesystems", name, "options", number),
                 f"{mount} is given up after {wait:g} s, and a degraded {entry.device} is only started after 30 s",
-                "for a wait of 120 s, or write a minute or more",
-                edits=_without(name, entry, (TIMEOUT,)),
+                f"since its disks may take {seconds} s to appear: {why}"
+                if seconds > WRITTEN
+                else f"for a wait of {WRITTEN:g} s, or write a minute or more",
+                edits=wait_for_disks(name, entry, seconds)
+                if seconds > WRITTEN
+                else _without(name, entry, (TIMEOUT,)),
             )
 
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
-from raidplan.base.words import SHOWN
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import exchange
-from raidplan.rules.lib.free import MOST_VISITED, are_free, fitting, free_disks, multiplier_rooms, with_ports
+from raidplan.rules.lib.free import MOST_VISITED, fitting, free_disks, multiplier_rooms, with_ports
 from raidplan.rules.lib.parts import behind_multipliers, most_together
 from raidplan.rules.lib.shares import shares
 from raidplan.rules.lib.subjects import all_of, arrays, mb, own_disks, place, redundant
@@ -62,7 +61,7 @@ def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
             (*path, "members"),
             f"{all_of(disks)} members of {name} share the one uplink of {multiplier}"
             f"{_left(topology, name, multiplier)}",
-            "" if edits else _spread_hint(topology, array, multiplier),
+            "" if edits else _spread_hint(topology),
             related=(place("multiplier", ("hardware", "multipliers", multiplier)),),
             edits=edits,
         )
@@ -80,27 +79,20 @@ def _left(topology: Topology, name: str, multiplier: str) -> str:
     return f", {mb(min(left))} MB/s for each" if left else ""
 
 
-def _spread_hint(topology: Topology, array: Array, crowded: str) -> str:
-    where, free = _elsewhere(topology, array, crowded, Counter())
-    if free:
-        return f"exchange some of them: {are_free(free, where)}"
+def _spread_hint(topology: Topology) -> str:
     if len(topology.layout.hardware.multipliers) > 1:
         return "take them from behind different multipliers; members: {from: [...], count: N, spread: multiplier} picks them so"
     return "take them from ports of different controllers or multipliers"
 
 
-def _elsewhere(
-    topology: Topology, array: Array, crowded: str, members: Counter[str | None]
-) -> tuple[str, list[str]]:
-    """The multiplier with the fewest members where most free disks fit, or the controller if they hang there directly; and
-    some of them."""
-    free: dict[str, list[str]] = {}
+def _elsewhere(topology: Topology, array: Array, crowded: str, members: Counter[str | None]) -> str:
+    """The multiplier with the fewest members where most free disks fit, or the controller if they hang there directly."""
+    free = Counter[str]()
     for disk in fitting(topology, array, topology.once(free_disks), MOST_VISITED):
         carrier = topology.layout.hardware.disks[disk].behind
         if carrier is not None and topology.wiring.nearest(disk, "multiplier") != crowded:
-            free.setdefault(carrier, []).append(disk)
-    best = max(free, key=lambda carrier: (-members[carrier], len(free[carrier])), default="")
-    return best, free.get(best, [])[:SHOWN]
+            free[carrier] += 1
+    return max(free, key=lambda carrier: (-members[carrier], free[carrier]), default="")
 
 
 @rule(Severity.WARNING)
@@ -139,7 +131,7 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
         crowded = max(filter(None, members), key=members.__getitem__, default=None)
         if crowded is None or len(members) < 2 or not LEVELS[array.level].chunked:
             continue
-        where, free = _elsewhere(topology, array, crowded, members)
+        where = _elsewhere(topology, array, crowded, members)
         other = where if where in rooms else _roomy(rooms, members)
         if other is None or members[crowded] - members[other] < UNEVEN or _plenty(topology, name, crowded):
             continue
@@ -155,7 +147,6 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
             f"which evens the load{_still(array, crowded, left)}"
             if edits
             else f"move {moved} of them to {other}"
-            + (f": {are_free(free)} there" if free and where == other else "")
             + (
                 f"; that evens the load{still}"
                 if (still := _still(array, crowded, members[crowded] - moved))

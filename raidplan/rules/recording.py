@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
-from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.disk import Disk
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import are_free, fitting, free_disks
 from raidplan.rules.lib.subjects import agreeing, arrays, guarded_disks, places
 from raidplan.topology import Topology
 
@@ -57,7 +55,7 @@ def smr_member(topology: Topology) -> Iterator[Hit]:
                 (*path, "members"),
                 f"{listed(shingled, last=' and ')} of {name} {_records(shingled)} in shingles"
                 f"{'' if stated else ' by the model'}: during a rebuild their writes stall for seconds to minutes",
-                _instead(topology, array)
+                "take conventional disks (CMR)"
                 + ("" if stated else "; if the model tells wrong, write recording: cmr"),
                 related=places("disk", ("hardware", "disks"), shingled),
             )
@@ -71,13 +69,6 @@ def _is_shingled(disk: Disk) -> bool:
 
 def _records(disks: list[str]) -> str:
     return agreeing(disks, "records", "record")
-
-
-def _instead(topology: Topology, array: Array) -> str:
-    """Conventional disks of this machine, if it has free ones."""
-    disks = topology.layout.hardware.disks
-    free = [n for n in fitting(topology, array, topology.once(free_disks)) if disks[n].recording == "cmr"]
-    return f"take conventional disks (CMR){f': {are_free(free)}' if free else ''}"
 
 
 @rule(Severity.ERROR)

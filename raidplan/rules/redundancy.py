@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
-from raidplan.base.words import SHOWN, counted
+from raidplan.base.words import counted
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import safe_spare
-from raidplan.rules.lib.free import are_free, fitting, fitting_partitions, free_disks
 from raidplan.rules.lib.subjects import array_disks, arrays, footing, redundant
 from raidplan.topology import Topology
 
@@ -221,23 +220,19 @@ def no_spare(topology: Topology) -> Iterator[Hit]:
         count = len(array.named_members)
         if redundant(array) and count >= SPARE_FROM and not array.spares:
             advised = safe_spare(topology, name)
-            free = (
-                fitting(topology, array, topology.once(free_disks))
-                or fitting_partitions(topology, array)[:SHOWN]
-            )
             edits = (Edit((*path, "spares"), (advised,)),) if advised and array.level != "raid5" else ()
             yield Hit(
                 path,
                 f"{name} has {count} members and no spare: after a failure it stays degraded until a disk is changed",
-                "which is free" if edits else _one_more(array, free),
+                "which is free" if edits else _one_more(array, advised),
                 edits=edits,
             )
 
 
-def _one_more(array: Array, free: Sequence[str]) -> str:
+def _one_more(array: Array, free: str) -> str:
     """Advice on a further disk for an array; a raid5 has a better use for it than as a spare."""
     use = "choose raid6 with one member more" if array.level == "raid5" else "add one disk as a spare"
-    return f"{use}, or keep one at hand{f': {are_free(free)}' if free else ''}"
+    return f"{use}, or keep one at hand{f': {free} is free' if free else ''}"
 
 
 @rule(Severity.NOTE)

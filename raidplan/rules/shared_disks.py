@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Path, Severity
+from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.words import counted, listed
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import are_free, fitting, fitting_partitions, free_disks
+from raidplan.rules.lib.exchange import safe_partition
 from raidplan.rules.lib.subjects import arrays, footing, hours_at, losses, place, redundant
 from raidplan.topology import Topology
 
@@ -47,19 +47,15 @@ def two_members_one_disk(topology: Topology) -> Iterator[Hit]:
             disks = sorted(topology.disks_below(member))
             shared = next((disk for disk in disks if first.get(disk, member) != member), None)
             if shared is not None:
+                here = (*path, "members", number)
+                own = safe_partition(topology, name, number)
+                edits = (Edit(here, own),) if own else ()
                 yield Hit(
-                    (*path, "members", number),
+                    here,
                     f"{first[shared]} and {member} stand on the disk {shared}: it takes two members of {name} "
                     f"with it, and {array.level} always survives the loss of {losses(array)}",
-                    "take each member from a disk of its own"
-                    + (
-                        f"; {are_free(free)}"
-                        if (
-                            free := fitting(topology, array, topology.once(free_disks))
-                            or fitting_partitions(topology, array)
-                        )
-                        else ""
-                    ),
+                    "" if edits else "take each member from a disk of its own",
+                    edits=edits,
                     related=(place("disk", ("hardware", "disks", shared)),),
                 )
             for disk in disks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from copy import deepcopy
 from pathlib import Path as FilePath
@@ -13,6 +14,11 @@ from raidplan.review.pipeline import Loaded, check
 from raidplan.topology import resolve
 
 Layout = dict[str, Any]
+
+EXCHANGE = re.compile(r"take \S+ in place of|change places|\b(is|are) free\b")
+"""The words of a hint that name a device for the place of another."""
+ADDED = frozenset(("no-spare", "unmirrored-journal", "write-hole", "workloads-share-array"))
+"""Rules that name free disks to add or to make something new of: a decision, in which nothing gives way."""
 
 
 def checked(layout: Layout, folder: FilePath) -> Loaded:
@@ -46,10 +52,12 @@ def edited(layout: Layout, edits: tuple[Edit, ...]) -> Layout:
 
 
 def failed_hints(layout: Layout, folder: FilePath) -> list[str]:
-    """The hints after which their finding is still there, or one that is as grave has come."""
+    """The hints after which their finding is still there, or one that is as grave has come, and those that nobody can try."""
     before = checked(layout, folder)
     faults = []
     for finding in findings(before):
+        if not finding.edits and finding.rule not in ADDED and EXCHANGE.search(finding.hint):
+            faults.append(f"{finding.rule} names an exchange without its edit: {finding.hint}")
         if finding.edits:
             after = checked(edited(layout, finding.edits), folder)
             there = Counter(map(exactly, findings(after)))[exactly(finding)]

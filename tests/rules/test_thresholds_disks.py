@@ -63,7 +63,7 @@ def test_a_conventional_disk_that_is_free_is_named(tmp_path: Path) -> None:
     text = machine("recording: dm-smr", "recording: cmr") + RAID6
     assert said("smr-member", text, tmp_path) == [
         ("d[0-4] of s record in shingles: during a rebuild their writes stall for seconds to minutes",
-         "take conventional disks (CMR): e is free")
+         "take conventional disks (CMR)")
     ]  # fmt: skip
     ((message, hint),) = said(
         "smr-member", machine("", "model: WD60EFAX") + RAID6.replace("d<0-4>", "d<0-3>, e"), tmp_path

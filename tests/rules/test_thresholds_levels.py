@@ -113,7 +113,7 @@ def test_an_array_with_a_spare_has_one(tmp_path: Path) -> None:
     ("spare", "hint"),
     [
         ("size: 1TB", "write spares: [x0], which is free"),
-        ("size: 2TB", "add one disk as a spare, or keep one at hand: x0, x1 and x2 are free"),
+        ("size: 2TB", "add one disk as a spare, or keep one at hand"),
         ("size: 999GB", "add one disk as a spare, or keep one at hand"),
         ("size: 1TB, rotational: false", "add one disk as a spare, or keep one at hand"),
     ],

@@ -162,10 +162,12 @@ def test_slow_member(rate: str, level: str, expected: list[str], tmp_path: Path)
 @pytest.mark.parametrize(
     ("other", "spares", "hint"),
     [
-        (", size: 1TB, rate: 85MB/s", "", "take x in place of e: x is free and fast enough"),
+        (", size: 1TB, rate: 85MB/s", "", "look at the cable and SMART data of e; then replace it, or make it a spare"),
         (", size: 1TB, rate: 84MB/s", "", "look at the cable and SMART data of e; then replace it, or make it a spare"),
         (", size: 999GB, rate: 85MB/s", "", "look at the cable and SMART data of e; then replace it, or make it a spare"),
-        (", size: 1TB, rate: 85MB/s", ", spares: [x]", "let e and the spare x change places, which is fast enough"),
+        (", size: 1TB, rate: 100MB/s", "", "take x in place of e"),
+        (", size: 1TB, rate: 100MB/s", ", spares: [x]", "take x in place of e and e in place of x"),
+        (", size: 1TB, rate: 85MB/s", ", spares: [x]", "look at the cable and SMART data of e; then replace it, or make it a spare"),
         (", size: 1TB", ", spares: [x]", "look at the cable and SMART data of e; then replace it, or make it a spare"),
     ],
 )  # fmt: skip

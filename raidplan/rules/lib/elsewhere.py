@@ -14,7 +14,6 @@ from raidplan.rules.lib.boot_devices import boot_filesystem, esps
 from raidplan.rules.lib.free import (
     MOST_VISITED,
     Ports,
-    are_free,
     fitting,
     free_disks,
     roomiest,
@@ -76,13 +75,13 @@ def apart(topology: Topology, array: Array, part: Component) -> str:
     there = Counter(_part_of(topology, disk, kind) for disk in disks)
     stay = there[None]
     excess = sum(max(0, count - keeps) for each, count in there.items() if each is not None)
-    taken: list[str] = []
+    taken = 0
     for disk in fitting(topology, array, topology.once(free_disks), MOST_VISITED):
         where = _part_of(topology, disk, kind)
-        if len(taken) < excess and (where is None or there[where] < keeps):
+        if taken < excess and (where is None or there[where] < keeps):
             there[where] += 1
-            taken.append(disk)
-    left = excess - len(taken)
+            taken += 1
+    left = excess - taken
     moves: list[str] = []
     for where, room in _room(topology, kind, there, keeps) if kind in PLUGGED else ():
         if left:
@@ -96,7 +95,17 @@ def apart(topology: Topology, array: Array, part: Component) -> str:
             f"add {counted(lacking, KINDS[kind])}, or accept this finding: with at most {keeps} of them to one "
             f"{KINDS[kind]} there is room for {most} of {len(disks)}"
         )
-    return "; ".join((leave, *([are_free(taken)] if taken else ()), *moves))
+    return "; ".join(
+        (
+            leave,
+            *(
+                [f"{counted(taken, 'free disk')} {agreeing(range(taken), 'hangs', 'hang')} elsewhere"]
+                if taken
+                else ()
+            ),
+            *moves,
+        )
+    )
 
 
 def _part_of(topology: Topology, disk: str, kind: str) -> str | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from raidplan.base.findings import Edit, Path
 from raidplan.base.levels import LEVELS
 from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.disk import Disk
 from raidplan.rules.lib.elsewhere import booted
-from raidplan.rules.lib.free import free_disks, multiplier_rooms
+from raidplan.rules.lib.free import fitting_partitions, free_disks, multiplier_rooms
 from raidplan.rules.lib.parts import (
     bus_above,
     disks_of_parts,
@@ -144,7 +144,8 @@ def _worth(counts: Counter[Path], keeps: int, gone: Set[Path], come: Set[Path]) 
 
 
 def substitute(topology: Topology, name: str, path: Path, old: str) -> tuple[Edit, ...]:
-    """A free disk in place of one member or spare, where all others are of one kind and it is of another.
+    """Another disk in place of one member or spare, where all others are of one kind and it is of another: a free one,
+    or for a member a spare of the array.
 
     One in the same place changes nothing else. One elsewhere leaves room there, and what takes the array with it anyhow
     is then a graver matter.
@@ -156,14 +157,18 @@ def substitute(topology: Topology, name: str, path: Path, old: str) -> tuple[Edi
     members, before = list(array.named_members), _count(topology, array.named_members)
     keeps = most_together(array) if redundant(array) else len(members)
     spot, taken = topology.once(spots), topology.once(fatal_parts).get(name, ())
-    for disk in sorted(_free_like(topology, others), key=lambda each: spot[each] != spot[old]):
+    spares = [
+        disk for disk in array.spares if path[2] == "members" and disk in _of_one_kind(topology, others)
+    ]
+    for disk in sorted((*spares, *_free_like(topology, others)), key=lambda each: spot[each] != spot[old]):
         if taken and spot[disk] != spot[old]:
             break
         new = [disk if member == old else member for member in members]
         counts = _count(topology, new).items()
         fits = all(count <= max(keeps, before[part]) for part, count in counts)
         if fits and _is_harmless(topology, array, members, new):
-            return (Edit(path, disk),)
+            back = [Edit((*path[:2], "spares", array.spares.index(disk)), old)] if disk in spares else []
+            return (Edit(path, disk), *back)
     return ()
 
 
@@ -180,17 +185,56 @@ def _spares(_: Topology) -> dict[str, str]:
 
 
 def _safe_spare(topology: Topology, name: str, array: Array) -> str:
-    disks, gone = own_disks(topology, array), topology.once(disks_of_parts)
-    fatal = [gone[part.path] for part, _ in topology.once(fatal_parts).get(name, ())]
-    free = _free_like(topology, disks) if tuple(disks) == array.named_members else []
-    alone = (disk for disk in free if not any(disk in part for part in fatal))
+    disks = own_disks(topology, array)
+    if tuple(disks) != array.named_members:
+        return safe_partition(topology, name)
+    alone = _apart_from_fatal(topology, name, _free_like(topology, disks))
     return next((disk for disk in alone if not would_crowd(topology, [disk], [])), "")
+
+
+def _apart_from_fatal(topology: Topology, name: str, disks: Iterable[str]) -> Iterator[str]:
+    """Those of some disks that nothing takes together with an array."""
+    gone = topology.once(disks_of_parts)
+    fatal = [gone[part.path] for part, _ in topology.once(fatal_parts).get(name, ())]
+    return (disk for disk in disks if not any(disk in part for part in fatal))
+
+
+def safe_partition(topology: Topology, name: str, instead_of: int | None = None) -> str:
+    """A free partition for a spare, or in place of a member, of the size and kind of the others; empty if none is.
+
+    Nothing takes its disk together with the array, before or after.
+    """
+    array, disks = topology.layout.arrays[name], own_disks(topology, topology.layout.arrays[name])
+    slots = [slot for slot in range(len(disks)) if slot != instead_of]
+    others, members = [disks[slot] for slot in slots], [array.named_members[slot] for slot in slots]
+    sizes = {topology.devices[member].size if member in topology.devices else 0 for member in members}
+    free: dict[str, str] = {}
+    for part in fitting_partitions(topology, array):
+        if topology.devices[part].size in sizes:
+            free.setdefault(part.partition(".")[0], part)
+    if len(sizes) != 1 or not _of_one_kind(topology, others) or name in topology.once(booted):
+        return ""
+    keeps, kind = most_together(array) if redundant(array) else len(disks), topology.once(kinds)
+    before = _count(topology, disks)
+    for disk in _apart_from_fatal(topology, name, free):
+        new = [*others, disk] if instead_of is not None else others
+        fits = all(count <= max(keeps, before[part]) for part, count in _count(topology, new).items())
+        alike = kind[disk] == kind[others[0]] and not _is_unwanted(topology, disk)
+        harmless = not would_crowd(topology, [disk], []) and _is_harmless(topology, array, disks, new)
+        if alike and fits and harmless:
+            return free[disk]
+    return ""
 
 
 def _free_like(topology: Topology, disks: Sequence[str]) -> list[str]:
     """The free disks of the kind of some disks; none if they are of several."""
-    alike = {topology.once(kinds)[disk] for disk in disks}
-    return topology.once(free_kinds).get(alike.pop(), []) if len(alike) == 1 else []
+    alike = _of_one_kind(topology, disks)
+    return topology.once(free_kinds).get(topology.once(kinds)[alike[0]], []) if alike else []
+
+
+def _of_one_kind(topology: Topology, disks: Sequence[str]) -> Sequence[str]:
+    """Some disks; none of them if they are of several kinds."""
+    return disks if len({topology.once(kinds)[disk] for disk in disks}) == 1 else ()
 
 
 def _is_harmless(topology: Topology, array: Array, old: Sequence[str], new: Sequence[str]) -> bool:
