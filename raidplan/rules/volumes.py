@@ -128,6 +128,47 @@ def idle_volume_group(topology: Topology) -> Iterator[Hit]:
             )
 
 
+@rule(Severity.ERROR, acceptable=True)
+def group_on_volume(topology: Topology) -> Iterator[Hit]:
+    """A volume group is to stand on a volume of another one.
+
+    Why: LVM makes no physical volume of a volume (`device is an LV`) and finds none there, so that a host leaves
+    alone what its guests keep in theirs. `scan_lvs = 1` in lvm.conf would change that, in the initramfs too;
+    raidplan leaves that file alone; where it says so, accept this. vgcreate would fail only after all below it was made.
+
+    Bad:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+        volume_groups:
+          vg0: {devices: [s0], volumes: {guest: {size: 1TiB}}}
+          vg1:
+            devices: [vg0.guest]    # <-- here
+            volumes: {home: {size: 100GiB}}
+
+    Good:
+        hardware:
+          disks: {d<0-1>: {size: 3TB}}
+        arrays:
+          s0: {level: raid1, members: [d<0-1>]}
+        volume_groups:
+          vg0: {devices: [s0], volumes: {guest: {size: 1TiB}, home: {size: 100GiB}}}
+
+    Source: `lvmconfig --typeconfig default --withcomments devices/scan_lvs`; 0 since 2019 (lvm2, commit 427e8ba3e318).
+    """
+    for name, group in topology.layout.volume_groups.items():
+        for number, device in enumerate(group.devices):
+            item = topology.provider.get(device)
+            if item is not None and item.path[0] == "volume_groups":
+                yield Hit(
+                    ("volume_groups", name, "devices", number),
+                    f"{device} is a volume of {item.name}, and LVM makes no physical volume of one for {name}",
+                    f"make the volumes of {name} in {item.name}, or give {name} a device that is no volume; accept this where scan_lvs is 1",
+                    related=(place("volume group", item.path),),
+                )
+
+
 @rule(Severity.NOTE)
 def volume_off_stripe(topology: Topology) -> Iterator[Hit]:
     """A logical volume begins in the middle of a stripe of an array with parity.

@@ -65,6 +65,7 @@ LED = {
     209509387: "without its journal an array hid no longer what was wrong with another",
     574150309: "the same of an array below a volume",
     398800244: "two of three members stayed behind a multiplier that had all",
+    284: "one member left a controller that had all, and three of four are still too many",
     553071362: "which multiplier has room was a matter of the disks that are free there",
 }
 """Drawn layouts with hints that led into another finding, and why."""

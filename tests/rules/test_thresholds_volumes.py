@@ -177,3 +177,26 @@ def test_a_group_of_two_arrays_has_their_stripe_if_it_is_one(
     )
     assert geometry in xfs
     assert ("stride=128,stripe_width=384" in ext) is (geometry != "noalign")
+
+
+STACKED = """\
+hardware: {disks: {d<0-3>: {serial: S<1>, size: 1TB}}}
+arrays: {s: {level: raid1, members: [d<0-1>]}%s}
+%svolume_groups: {v: {devices: [s], volumes: {x: {size: 100GiB}, z: {size: 100GiB}}}, w: {devices: [%s], volumes: {q: {size: 10GiB}}}}
+"""
+BELOW = {
+    "a volume": ("", "", "v.x", ["5:error"]),
+    "a volume beside a disk": ("", "", "d2, v.x", ["5:error"]),
+    "a disk": ("", "", "d2", []),
+    "an array of volumes, which is no volume": (", m: {level: raid1, members: [v.x, v.z]}", "", "m", []),
+    "an encrypted volume, which is none either": ("", "encryption: {c: {device: v.x, key: ask}}\n", "c", []),
+}
+
+
+@pytest.mark.parametrize(("arrays", "encryption", "device", "expected"), BELOW.values(), ids=BELOW)
+def test_group_on_volume(
+    arrays: str, encryption: str, device: str, expected: list[str], tmp_path: Path
+) -> None:
+    """`nothing to report`, and then vgcreate ended with `device is an LV`."""
+    line = [f"{5 + bool(encryption)}:{each[2:]}" for each in expected]
+    assert found("group-on-volume", STACKED % (arrays, encryption, device), tmp_path) == line

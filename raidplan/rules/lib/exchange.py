@@ -107,10 +107,26 @@ def exchange(topology: Topology, name: str, *, wholly: bool = True) -> tuple[Edi
     keeps = most_together(array) if redundant(array) else len(old)
     new, before = _exchanged(topology, keeps, old), _count(topology, old)
     most = {part: keeps if wholly else max(keeps, before[part] - 1) for part in _count(topology, new)}
-    fits = all(count <= most[part] for part, count in _count(topology, new).items())
-    if new == old or not fits or not _is_harmless(topology, array, old, new):
+    counts = _count(topology, new)
+    fits = all(count <= most[part] for part, count in counts.items())
+    if (
+        new == old
+        or not fits
+        or _leaves_controller_half_way(topology, old, counts, keeps)
+        or not _is_harmless(topology, array, old, new)
+    ):
         return ()
     return (Edit(("arrays", name, "members"), tuple(new)),)
+
+
+def _leaves_controller_half_way(
+    topology: Topology, old: Sequence[str], after: Counter[Path], keeps: int
+) -> bool:
+    """A controller that had all members, of which one rule speaks, has fewer and still too many, of which another does."""
+    if len({topology.wiring.nearest(disk, "multiplier") for disk in old}) == 1:
+        return False  # of members behind one multiplier neither speaks
+    had_all = (part for part, count in _count(topology, old).items() if count == len(old))
+    return any(part[1] == "controllers" and keeps < after[part] < len(old) for part in had_all)
 
 
 def _exchanged(topology: Topology, keeps: int, old: list[str]) -> list[str]:
