@@ -74,10 +74,21 @@ def _shape(name: str, array: Array, members: Sequence[Place], topology: Topology
 def _spares(
     old: Sequence[Place], new: Sequence[Place], members: Sequence[Place], storage: Storage
 ) -> Iterator[Change]:
+    """The spares that leave, and then those that come, each time beside all that there are."""
+    stay = [place for place in old if any(storage.same(place, other) for other in new)]
+    left = list(old)
     for place in old:
-        if not any(storage.same(place, other) for other in new):
+        if place not in stay:
             used = any(storage.same(place, other) for other in members)
-            yield change("spares", place.device, None, SPARE_USED if used else way(SPARE_REMOVED))
-    for place in new:
-        if not any(storage.same(other, place) for other in old):
-            yield change("spares", None, place.device, way(SPARE_ADDED))
+            before, left = left, [other for other in left if other is not place]
+            yield _named_spares(before, left, SPARE_USED if used else way(SPARE_REMOVED))
+    came = [place for place in new if not any(storage.same(other, place) for other in old)]
+    now = [place for place in new if place not in came]
+    for place in came:
+        before, now = now, [*now, place]
+        yield _named_spares(before, now, way(SPARE_ADDED))
+
+
+def _named_spares(old: Sequence[Place], new: Sequence[Place], how: Way | None) -> Change:
+    one, other = (", ".join(place.device for place in places) for places in (old, new))
+    return Change("spares", one, other, how)

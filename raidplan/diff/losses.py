@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from raidplan.base.findings import Path
 from raidplan.diff.names import hint
+from raidplan.diff.places import Place
 from raidplan.diff.reasons import because, needed
 from raidplan.diff.result import Loss, Shrink
 from raidplan.diff.sizes import Trend, trend
@@ -24,7 +25,7 @@ def losses(storage: Storage) -> Iterator[Loss]:
 
 
 def shrinks(storage: Storage) -> Iterator[Shrink]:
-    """The file systems that stay and get smaller, or may: where nothing tells, they count as smaller."""
+    """File systems and then volume groups that stay and get smaller, or may: where nothing tells, they count as smaller."""
     for name, entry in storage.old.layout.filesystems.items():
         path: Path = ("filesystems", name)
         now = storage.new.layout.filesystems.get(name)
@@ -35,6 +36,29 @@ def shrinks(storage: Storage) -> Iterator[Shrink]:
         if trend(one, other, storage) in (Trend.SMALLER, Trend.UNKNOWN):
             mount = now.mount or f"file system {name}"
             yield Shrink(path, mount, new.device, one.size, other.size)
+    for name in storage.old.layout.volume_groups:
+        path = ("volume_groups", name)
+        if name in storage.new.layout.volume_groups and not storage.fate(path).loses:
+            yield from _smaller_group(path, name, storage)
+
+
+def _smaller_group(path: Path, name: str, storage: Storage) -> Iterator[Shrink]:
+    """A group that has less room: on devices that stay, or on fewer of them."""
+    before, after = storage.physical(0, name), storage.physical(1, name)
+    one, other = _room(before), _room(after)
+    if one is not None and other is not None:
+        smaller = other < one
+    else:
+        pairs = [(old, new) for old in before for new in after if storage.same(old, new)]
+        smaller = len(pairs) < len(before) or not all(trend(*pair, storage).holds for pair in pairs)
+    if smaller:
+        yield Shrink(path, name, ", ".join(place.device for place in after), one, other)
+
+
+def _room(places: Sequence[Place]) -> int | None:
+    """Bytes of some devices; None if one of them is not known."""
+    sizes = [place.size for place in places if place.size is not None]
+    return sum(sizes) if len(sizes) == len(places) else None
 
 
 def _filesystem(path: Path, entry: Filesystem, storage: Storage) -> Loss:

@@ -52,8 +52,10 @@ def _today(component: str, kind: str, storage: Storage) -> str:
 def _fates(old: Estimates, new: Estimates, storage: Storage) -> Iterator[tuple[str, Fate, Fate]]:
     """(name, before, after) of what is in both: the system, file systems by name or mount point, arrays, swap."""
     for key, name in SYSTEM.items():
-        if key in old.machine.fates and key in new.machine.fates:
-            yield name, old.machine.fates[key], new.machine.fates[key]
+        before, after = (made.machine.fates.get(key) for made in (old, new))
+        # Where nothing of the system is in a layout, it stands on nothing there, which is no loss.
+        if before and after and None not in (before.losses_always_survived, after.losses_always_survived):
+            yield name, before, after
     for one, other in _filesystems(old, new, storage):
         mount = storage.new.layout.filesystems[other.name].mount
         yield mount or f"file system {other.name}", one.fate, other.fate

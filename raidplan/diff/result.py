@@ -92,7 +92,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Shrink:
-    """A file system that stays and gets smaller: what does not fit has to go before."""
+    """A file system or a volume group that stays and gets smaller: what does not fit has to go before."""
 
     path: Path
     name: str
@@ -147,7 +147,7 @@ class Diff:
 
     @property
     def loses(self) -> bool:
-        """Data is destroyed, or a file system gets smaller."""
+        """Data is destroyed, or room is lost."""
         return bool(self.losses or self.shrinks)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,10 @@ MARKS = {
 }  # fmt: skip
 STYLES = {"+": "good", "-": "destroy", "-/+": "destroy", "~": "change", ">": "faint", "=": "faint"}
 """The style of each mark."""
+SHRUNK = {
+    "filesystems": "what does not fit has to be moved away before; the file system is made smaller first, then its device",
+    "volume_groups": "there is less in it for volumes, for snapshots and for growth",
+}
 LEGEND = "+ create   ~ change   - destroy   -/+ replace   > run a program   = a figure"
 MACHINE_WORDS = {"created": "added", "destroyed": "removed"}
 """The words for hardware, which is plugged in, not made."""
@@ -64,7 +69,7 @@ def sections(diff: Diff) -> Iterator[Section]:
     """Everything, the gravest first; sections that say nothing are left out."""
     parts = {
         f"destroyed: {counted(len(diff.losses), 'thing')} with data": _losses(diff.losses),
-        f"smaller: {counted(len(diff.shrinks), 'file system')}": _shrinks(diff.shrinks),
+        f"smaller: {_counted(diff.shrinks)}": _shrinks(diff.shrinks),
         "storage": _things([t for t in diff.things if t.path[0] != "hardware"]),
         "machine": _things([t for t in diff.things if t.path[0] == "hardware"]),
         "fault tolerance": _tolerances(diff.tolerance),
@@ -108,7 +113,13 @@ def _headline(diff: Diff) -> Iterator[str]:
     if diff.shrinks:
         smaller = [f"{each.name} {_sizes(each)}" for each in diff.shrinks]
         none = "" if diff.losses else "no data would be destroyed, but "
-        yield f"{none}capacity would be lost on {counted(len(smaller), 'file system')}, {names(smaller)}"
+        yield f"{none}capacity would be lost on {_counted(diff.shrinks)}, {names(smaller)}"
+
+
+def _counted(shrinks: Sequence[Shrink]) -> str:
+    """`2 file systems and 1 volume group`."""
+    kinds = Counter(NOUNS[str(each.path[0])] for each in shrinks)
+    return listed([counted(count, kind) for kind, count in kinds.items()], last=" and ")
 
 
 def _sizes(shrink: Shrink) -> str:
@@ -124,14 +135,17 @@ def _shrinks(shrinks: Sequence[Shrink]) -> Iterator[Row]:
         yield Row(
             "-",
             f"{each.name} gets smaller: {_sizes(each)} on {each.device}",
-            (
-                "what does not fit has to be moved away before; the file system is made smaller first, then its device",
-            ),
+            (SHRUNK[str(each.path[0])],),
         )
 
 
 def plan_rows(plan: Plan) -> Iterator[Row]:
     """The steps of a change; those that are alike as one."""
+    if not plan.steps:
+        yield Row(
+            "=",
+            "no step: what stands needs none, and what is changed in place has its command beside the change",
+        )
     for group in groups(plan):
         first, *_ = action_lines(group.steps[0])
         such = "such as " if len(group.steps) > 1 else ""

@@ -61,7 +61,9 @@ def _alike(kinds: tuple[str, ...], choices: list[Choice]) -> str:
     such = " and ".join(visible(name) for part in choices[0] for name in part.names[: part.count])
     called = {kind: kinds.count(kind) for kind in kinds}
     what = " and ".join(
-        f"a {'supply' if kind == 'power' else kind}" if many == 1 else f"{many} {plural(kind)}"
+        f"{'an' if kind[0] in 'aeiou' else 'a'} {'supply' if kind == 'power' else kind}"
+        if many == 1
+        else f"{many} {plural(kind)}"
         for kind, many in called.items()
     )
     return f"{what} ({counted(each, 'set')}, such as {such})"

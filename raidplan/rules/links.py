@@ -8,12 +8,14 @@ from operator import itemgetter
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.words import SHOWN, counted, listed
+from raidplan.estimate.levels import reading
 from raidplan.estimate.links import Link
+from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import with_ports
 from raidplan.rules.lib.parts import behind_multipliers
-from raidplan.rules.lib.shares import ENOUGH, UNEQUAL, Share, held_back, shares
-from raidplan.rules.lib.subjects import agreeing, arrays, mb, place
+from raidplan.rules.lib.shares import ENOUGH, UNEQUAL, Share, held_back, paths, shares
+from raidplan.rules.lib.subjects import agreeing, arrays, mb, own_disks, place
 from raidplan.topology import Topology
 
 WIDER = {
@@ -63,16 +65,16 @@ def oversubscribed_link(topology: Topology) -> Iterator[Hit]:
     https://serverfault.com/questions/556265 (410 of 500 MB/s on PCIe); `raidplan estimate` names the source of
     each figure.
     """
-    for name, path, _ in arrays(topology):
+    for name, path, array in arrays(topology):
         for severity, groups in topology.once(oversubscribed)[name].items():
             worst, *others = groups
             share, link = worst
-            alone = _passing(share) == 1
+            alone, could = _passing(share) == 1, _suffers(topology, array, share, link)
             what = (
-                f", and {share.disk} of {name} could read {_mb(share.rate)} alone"
+                f", and {share.disk} of {name} could {could} {_mb(share.rate)} alone"
                 if alone
                 else f" for {_passing(share)} members of {name}: "
-                f"{_mb(share.left)} for each, which could read {_mb(share.rate)}"
+                f"{_mb(share.left)} for each, which could {could} {_mb(share.rate)}"
             )
             yield Hit(
                 (*path, "members"),
@@ -81,6 +83,19 @@ def oversubscribed_link(topology: Topology) -> Iterator[Hit]:
                 severity=severity,
                 related=tuple(place(link.kind, link.path) for _, link in groups[:SHOWN]),
             )
+
+
+def _suffers(topology: Topology, array: Array, share: Share, link: Link) -> str:
+    """The work that a link slows down: `read`, or `write` where the disks bound the reading, which moves less."""
+    disks, known = own_disks(topology, array), topology.once(paths)
+    over = [any(each.path == link.path for each in known[disk]) for disk in disks]
+    try:
+        parts = reading(array.level, array.effective_layout, len(disks))
+    except ValueError:
+        return "read"  # another finding says that the layout is none
+    moved = sum(part.moved for part in parts if any(over[slot] for slot in part.slots))
+    passed = max(part.passed for part in parts)
+    return "read" if moved * (share.rate or 0) > passed * (link.bytes_per_second or 0) else "write"
 
 
 Squeeze = tuple[Share, Link]
