@@ -74,7 +74,7 @@ def sections(diff: Diff) -> Iterator[Section]:
         "machine": _things([t for t in diff.things if t.path[0] == "hardware"]),
         "fault tolerance": _tolerances(diff.tolerance),
         "before and after": _figures(diff.figures),
-        "plan of the change": plan_rows(diff.plan) if diff.plan else (),
+        "plan of the change": plan_rows(diff.plan) if diff.plan and diff.things else (),
         "findings": (
             *_findings("new", diff.found),
             *_accepted(diff.accepted),

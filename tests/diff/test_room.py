@@ -164,3 +164,56 @@ def test_a_mistake_that_is_mended_comes_with_its_plan_and_partitions_no_disk_ane
         if change["key"] == "partitions.swap.type"
     }
     assert types == {"d0": "raid", "d1": "raid", "d2": "linux", "d3": "linux"}
+
+
+def test_a_group_that_gets_smaller_is_room_lost_though_its_volumes_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An array lost a third of its room, and the headline said nothing, with 0."""
+    old = group(level="raid5")
+    new = old.replace("members: [d<0-5>]", "members: [d<0-4>]")
+    assert diffed(old, new, tmp_path) == 1
+    text = capsys.readouterr().out
+    room = "capacity would be lost on 1 volume group, g 15 TB (13.6 TiB) -> 12 TB (10.9 TiB)"
+    assert text.endswith(f"no data would be destroyed, but {room}: --allow-destroy says that this is meant\n")
+    assert "smaller: 1 volume group\n  - g gets smaller: 15 TB (13.6 TiB) -> 12 TB (10.9 TiB) on a\n" in text
+    assert diffed(new, old, tmp_path) == 0
+
+
+def test_a_plan_of_a_change_without_a_step_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing was said at all of the plan of a shrink."""
+    assert diffed(group(), group(size="1TiB"), tmp_path, "--plan") == 1
+    why = "  = no step: what stands needs none, and what is changed in place has its command beside the change\n"
+    assert f"plan of the change\n{why}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [("[a, b]", "[a]", ["g"]), ("[a]", "[b]", []), ("[a]", "[a, b]", []), ("[a, b]", "[a, c]", ["g"])],
+)
+def test_devices_of_a_group(old: str, new: str, names: list[str]) -> None:
+    """One that another takes the place of is none that is lost, if it is as large."""
+    text = (
+        "hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}, e<0-1>: {serial: E<1>, size: 1TB}}}\n"
+        "arrays: {a: {level: raid1, members: [d<0-1>]}, b: {level: raid1, members: [d<2-3>]}, c: {level: raid1, members: [e<0-1>]}}\n"
+        "volume_groups: {g: {devices: %s, volumes: {v: {size: 10GiB}}}}\n"
+    )
+    assert [each.name for each in compared(text % old, text % new).shrinks] == names
+
+
+def test_spares_are_named_beside_those_that_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`spares: not set -> a2` was said of an array whose spare b2 got another beside it."""
+    text = group(level="raid5").replace("[d<0-5>]}", "[d<0-3>], spares: [%s]}")
+    diffed(text % "d4", text % "d4, d5", tmp_path)
+    assert "spares: d4 -> d4, d5 (by mdadm" in capsys.readouterr().out
+    diffed(text % "d4, d5", text % "d5", tmp_path)
+    assert "spares: d4, d5 -> d5 (by mdadm" in capsys.readouterr().out
+
+
+def test_what_leaves_the_layout_is_no_loss_of_tolerance() -> None:
+    """`survives any 1 disk -> not known` was said of a running system whose swap was taken out."""
+    text = "hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}\narrays: {a: {level: raid1, members: [d<0-1>]}, w: {level: raid1, members: [d<2-3>]}}\n"
+    made = compared(f"{text}swap: {{w: {{device: w}}}}\n", text)
+    assert made.tolerance == ()

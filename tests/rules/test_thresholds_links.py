@@ -9,6 +9,7 @@ import pytest
 from raidplan.estimate.links import TABLE
 from raidplan.review.pipeline import load
 from raidplan.rules.lib.shares import crowds
+from tests.estimate.layouts import array
 from tests.examples import EXAMPLES
 from tests.rules.stages import figures, found, said
 
@@ -331,3 +332,26 @@ def test_a_multiplier_that_carries_a_whole_array_is_said_once(tmp_path: Path) ->
     text += "arrays: {s: {level: raid6, members: [d0<0-4>]}}"
     assert found("array-behind-one-multiplier", text, tmp_path) == ["7:warning"]
     assert found("oversubscribed-link", text, tmp_path) == []
+
+
+NARROW = """\
+hardware:
+  controllers: {c: {ports: 4, speed: 6Gbps}}
+  multipliers: {pm<0-2>: {behind: c, port: <1>, ports: 5, rate: 249MB/s}}
+  disks: {d<0-2><0-1>: {behind: pm<1>, port: <2>, serial: S<1><2>, size: 3TB, rate: 150MB/s}}
+arrays: {s: {level: %s, members: [%s]}}
+"""
+SIX = "d0<0-1>, d1<0-1>, d2<0-1>"
+
+
+@pytest.mark.parametrize(
+    ("level", "members", "could"),
+    [("raid6", SIX, "write"), ("raid5", SIX, "read"), ("raid0", SIX, "read"), ("raid1", "d0<0-1>, d10", "write")],
+)  # fmt: skip
+def test_what_a_narrow_link_slows_down(level: str, members: str, could: str, tmp_path: Path) -> None:
+    """`could read 150` was said where the disks bound the reading: of raid6, two thirds of what they pass are moved."""
+    text = NARROW % (level, members)
+    ((message, _),) = said("oversubscribed-link", text, tmp_path)
+    assert f"124 for each, which could {could} 150" in message
+    bottlenecks = array(text).alone.read.bottlenecks
+    assert ({each.kind for each in bottlenecks} == {"disk"}) is (could == "write")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.estimate.layouts import estimates
 from tests.rules.stages import figures, found, said
 
 SUPPLY = """\
@@ -153,3 +154,15 @@ def test_a_disk_of_two_supplies_counts_at_both(tmp_path: Path) -> None:
     text += "  power:\n    a: {watts: 149, feeds: [d<0-9>]}\n    b: {watts: 51, feeds: [d<0-9>]}"
     assert found("power-budget", text, tmp_path) == ["6:warning", "7:warning"]
     assert found("power-budget", text.replace("51", "49"), tmp_path) == ["6:warning", "7:error"]
+
+
+def test_check_and_estimate_have_one_figure(tmp_path: Path) -> None:
+    """`check` said 500 W and 76.3 A of a machine of which `estimate` said 580 W and 96.3 A."""
+    text = "hardware: {power: {psu: {watts: 400, amps_12v: 20, base_watts: 100, feeds: [d<00-39>]}}, disks: {d<00-39>: {serial: S<1>, size: 3TB, rotational: true}}}"
+    ((watts, _),), ((amps, _),) = (said(rule, text, tmp_path) for rule in ("power-budget", "spinup-surge"))
+    load = estimates(text).machine
+    assert f": {load.watts:.0f} W at 12 W for a hard disk, of its 400 (145%); 500 even at 10 W" in watts
+    assert (
+        f": {load.spinup_amps_12v:.1f} A at 2.2 A for a hard disk, of its 20 at 12 V (482%); 76.3 even at 1.7 A"
+        in amps
+    )
