@@ -10,6 +10,7 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.words import SHOWN, counted, listed
 from raidplan.estimate.levels import reading
 from raidplan.estimate.links import Link
+from raidplan.geometry.md_shape import check_count
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import with_ports
@@ -90,9 +91,10 @@ def _suffers(topology: Topology, array: Array, share: Share, link: Link) -> str:
     disks, known = own_disks(topology, array), topology.once(paths)
     over = [any(each.path == link.path for each in known[disk]) for disk in disks]
     try:
+        check_count(array.level, len(disks))
         parts = reading(array.level, array.effective_layout, len(disks))
     except ValueError:
-        return "read"  # another finding says that the layout is none
+        return "read"  # another finding says that there is no such array
     moved = sum(part.moved for part in parts if any(over[slot] for slot in part.slots))
     passed = max(part.passed for part in parts)
     return "read" if moved * (share.rate or 0) > passed * (link.bytes_per_second or 0) else "write"

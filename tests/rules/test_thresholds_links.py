@@ -355,3 +355,13 @@ def test_what_a_narrow_link_slows_down(level: str, members: str, could: str, tmp
     assert f"124 for each, which could {could} 150" in message
     bottlenecks = array(text).alone.read.bottlenecks
     assert ({each.kind for each in bottlenecks} == {"disk"}) is (could == "write")
+
+
+def test_a_narrow_link_of_an_array_that_cannot_be(tmp_path: Path) -> None:
+    """A raid6 of two parities has no data to read, and another finding says so."""
+    text = (
+        "hardware: {controllers: {c: {ports: 4, rate: 100MB/s}}, disks: {d<0-1>: {behind: c, serial: S<1>, size: 3TB, rate: 150MB/s}}}\n"
+        "arrays: {s: {level: raid6, members: [d<0-1>]}}\n"
+    )
+    ((message, _),) = said("oversubscribed-link", text, tmp_path)
+    assert message.endswith("50 for each, which could read 150")
