@@ -217,3 +217,14 @@ def test_what_leaves_the_layout_is_no_loss_of_tolerance() -> None:
     text = "hardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}}\narrays: {a: {level: raid1, members: [d<0-1>]}, w: {level: raid1, members: [d<2-3>]}}\n"
     made = compared(f"{text}swap: {{w: {{device: w}}}}\n", text)
     assert made.tolerance == ()
+
+
+def test_an_enclosure_has_its_article(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text(
+        "version: 1\nhost: h\nhardware: {disks: {d<0-3>: {serial: S<1>, size: 3TB}}, enclosures: {e0: {disks: [d<0-1>]}, e1: {disks: [d<2-3>]}}}\n"
+        "arrays: {a: {level: raid10, members: [d0, d2, d1, d3]}}\n"
+    )
+    run(["estimate", str(file)])
+    text = capsys.readouterr().out
+    assert "an enclosure and a disk" in text and "a enclosure" not in text
