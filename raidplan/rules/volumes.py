@@ -134,7 +134,8 @@ def group_on_volume(topology: Topology) -> Iterator[Hit]:
 
     Why: LVM makes no physical volume of a volume (`device is an LV`) and finds none there, so that a host leaves
     alone what its guests keep in theirs. `scan_lvs = 1` in lvm.conf would change that, in the initramfs too;
-    raidplan leaves that file alone; where it says so, accept this. vgcreate would fail only after all below it was made.
+    raidplan leaves that file alone; where it says so, accept this. vgcreate would fail only after all below it
+    was made.
 
     Bad:
         hardware:
@@ -155,7 +156,8 @@ def group_on_volume(topology: Topology) -> Iterator[Hit]:
         volume_groups:
           vg0: {devices: [s0], volumes: {guest: {size: 1TiB}, home: {size: 100GiB}}}
 
-    Source: `lvmconfig --typeconfig default --withcomments devices/scan_lvs`; 0 since 2019 (lvm2, commit 427e8ba3e318).
+    Source: `lvmconfig --typeconfig default --withcomments devices/scan_lvs`; 0 since 2019 (lvm2, commit
+    427e8ba3e318).
     """
     for name, group in topology.layout.volume_groups.items():
         for number, device in enumerate(group.devices):

@@ -54,7 +54,7 @@ DEFECTS = (
             "tests/placement/test_defects.py::test_large_disks_make_one_large_array",
             "tests/placement/test_defects.py::test_the_odd_one_is_left_out",
         ),
-        (Mend("raidplan/placement/objective.py", "        -data,\n        len(set(sizes)) - 1,\n", "        0,\n        0,\n"),),
+        (Mend("raidplan/placement/objective.py", "        -data,\n        *own,\n", "        0,\n        *(0, 0, 0),\n"),),
     ),
     Defect(
         "D4", "a root file system could be written and never made, and swap beside it was silent",
@@ -151,7 +151,7 @@ DEFECTS = (
     Defect(
         "D16", "a mount waited 120 s for disks that take three minutes",
         (f"{RULES}/test_hints_followed.py::test_wait_ends_before_disks",),
-        (Mend("raidplan/rules/autostart.py", "if not late or not entry.mount or", "if True or"),),
+        (Mend("raidplan/rules/autostart.py", "        if wait < seconds:", "        if False:"),),
     ),
     Defect(
         "D17", "40 disks were put on one controller of VirtualBox, which has 30 ports",
