@@ -76,9 +76,10 @@ def test_a_controller_that_is_killed_leaves_what_the_next_run_finishes(fleet: Fl
     done = dict.fromkeys(fleet.twins, "nothing_to_do")
     seen: list[dict[str, str]] = []
     while not seen or seen[-1] != done:
-        before = {host: fleet.files(host) for host in fleet.twins}
         seen.append(outcomes(fleet.run()))
         assert len(seen) < 9 and {*seen[-1].values()} <= {"applied", "nothing_to_do", "refused"}, seen
+    before = {host: fleet.files(host) for host in fleet.twins}
+    assert outcomes(fleet.run()) == done
     recap = (fleet.folder / "said").read_text().rpartition("PLAY RECAP")[2]
     assert recap.count("changed=0 ") == 3 and recap.count("failed=0 ") == 3, recap
     assert {host: fleet.files(host) for host in fleet.twins} == before
