@@ -123,6 +123,7 @@ def test_a_host_without_sudo_or_root_is_one_message(fleet: Fleet, method: str, f
         "ansible_become_method": f"ansible.builtin.{method}",
         "ansible_become_user": "nobody",
         "ansible_become_flags": flags,
+        "ansible_async_dir": "/tmp/jobs-of-nobody",
     }
     host = inventory({"s1": fleet.twins["s1"]})["s1"] | become
     before = fleet.files("s1")
