@@ -123,11 +123,11 @@ def test_a_host_without_sudo_or_root_is_one_message(fleet: Fleet, method: str, f
         "ansible_become_method": f"ansible.builtin.{method}",
         "ansible_become_user": "nobody",
         "ansible_become_flags": flags,
-        "ansible_async_dir": "/tmp/jobs-of-nobody",
     }
     host = inventory({"s1": fleet.twins["s1"]})["s1"] | become
     before = fleet.files("s1")
-    _, told = playbook(fleet.book, {"s1": host}, fleet.folder)
+    jobs = ("--extra-vars", "ansible_async_dir=/tmp/jobs-of-nobody")
+    _, told = playbook(fleet.book, {"s1": host}, fleet.folder, *jobs)
     assert told[-1].status == "failed" and re.search(said, str(told[-1].values["msg"]), re.DOTALL), told[-1]
     assert fleet.files("s1") == before
 
