@@ -124,7 +124,9 @@ class Begun:
         }
         argv = [sys.executable, "-m", "raidplan", "rehearse", PAIR, "--image", str(image)]
         with self.log.open("w") as log:
-            self.process = subprocess.Popen(argv, env=environment, stderr=log, stdout=log)
+            self.process = subprocess.Popen(  # as from a terminal: what a shell starts with & ignores ^C
+                argv, env=environment, stderr=log, stdout=log, preexec_fn=_hear_interrupts
+            )
         pid = folder / "pid"
         _until(lambda: (pid.exists() and pid.read_text().endswith("\n")) or self.process.poll() is not None)
         assert self.process.poll() is None, self.log.read_text()
@@ -147,6 +149,10 @@ def _until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def _hear_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _runs(pid: int) -> bool:
