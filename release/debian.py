@@ -17,7 +17,6 @@ from zipfile import ZipFile
 
 from raidplan import __version__
 from release.python import ROOT, commit_time
-from release.wheel import files as shared
 
 MAINTAINER = "raidplan maintainers <maintainers@raidplan.invalid>"
 CONTROL = f"""\
@@ -93,19 +92,14 @@ def files(wheel: Path) -> Iterator[tuple[str, bytes]]:
     """Every file of the package below the root, with its content."""
     with ZipFile(wheel) as archive:
         for name in archive.namelist():
-            if (
-                "/licenses/" not in name
-                and ".data/" not in name
-                and not name.endswith(("/RECORD", "/entry_points.txt"))
-            ):
+            if (shared := name.partition(".data/data/")[2]).startswith("share/man/"):
+                yield f"usr/{shared}.gz", gzip.compress(archive.read(name), 9, mtime=0)
+            elif shared:
+                yield f"usr/{shared.replace('site-functions', 'vendor-completions')}", archive.read(name)
+            elif "/licenses/" not in name and not name.endswith(("/RECORD", "/entry_points.txt")):
                 yield f"usr/lib/python3/dist-packages/{name}", archive.read(name)
     yield "usr/bin/raidplan", PROGRAM.encode()
     share = "usr/share"
-    for name, text in shared():
-        if name.startswith("man/"):
-            yield f"{share}/{name}.gz", gzip.compress(text.encode(), 9, mtime=0)
-        else:
-            yield f"{share}/{name.replace('site-functions', 'vendor-completions')}", text.encode()
     for file in sorted((ROOT / "schemas").glob("*.schema.json")):
         yield f"{share}/raidplan/{file.name}", file.read_bytes()
     documents = f"{share}/doc/raidplan"

@@ -8,7 +8,7 @@ from typing import TypeVar
 from raidplan.base.findings import Finding, Path, Severity, shortened
 from raidplan.review.pipeline import Loaded, with_findings
 from raidplan.rules import CATALOGUE
-from raidplan.rules.identity import comparable, told_apart
+from raidplan.rules.identity import comparable, differing_keys
 
 T = TypeVar("T")
 MARKS = ("serial", "wwn")
@@ -53,7 +53,7 @@ def _host(other: Loaded) -> Finding:
 def _disk(loaded: Loaded, name: str, mark: str, other: Loaded, twin: str) -> Finding:
     assert loaded.layout is not None and other.layout is not None
     disk, second = loaded.layout.hardware.disks[name], other.layout.hardware.disks[twin]
-    apart = told_apart(disk, second, besides="path")
+    apart = differing_keys(disk, second, besides="path")
     path: Path = ("hardware", "disks", name, mark)
     where = _place(other, ("hardware", "disks", twin, mark))
     return Finding(

@@ -55,7 +55,7 @@ def duplicate_serial(topology: Topology) -> Iterator[Hit]:
 
 
 def _twin(name: str, disk: Disk, key: str, other: str, original: Disk) -> Hit:
-    apart = told_apart(disk, original)
+    apart = differing_keys(disk, original)
     told = f"; they differ in {' and '.join(apart)}" if apart and key != "path" else ""
     return Hit(
         ("hardware", "disks", name, key),
@@ -65,7 +65,7 @@ def _twin(name: str, disk: Disk, key: str, other: str, original: Disk) -> Hit:
     )
 
 
-def told_apart(one: Disk, two: Disk, besides: str = "") -> list[str]:
+def differing_keys(one: Disk, two: Disk, besides: str = "") -> list[str]:
     """The identifiers that both disks have and in which they differ."""
     pairs = {key: (comparable(one, key), comparable(two, key)) for key in IDENTIFIERS if key != besides}
     return [key for key, (mine, other) in pairs.items() if mine and other and mine != other]

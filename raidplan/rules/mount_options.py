@@ -65,7 +65,7 @@ def mount_blocks_boot(topology: Topology) -> Iterator[Hit]:
         if not entry.mount or entry.mount in SYSTEM_MOUNTS or not footing(topology, entry.device).arrays:
             continue
         wait, mount = device_timeout(entry.options), shortened(entry.mount)
-        short, (seconds, why) = is_short(topology, entry), last_disk(topology, entry)
+        short = is_short(topology, entry)
         if entry.stops_boot:
             yield Hit(
                 ("filesystems", name, "options", entry.options.index("auto")),
@@ -75,15 +75,19 @@ def mount_blocks_boot(topology: Topology) -> Iterator[Hit]:
             )
         elif short:
             number = next(n for n, option in enumerate(entry.options) if option.startswith(f"{TIMEOUT}="))
+            hint, edits = (
+                f"for a wait of {WRITTEN:g} s, or write a minute or more",
+                _without(name, entry, (TIMEOUT,)),
+            )
+            seconds, why = last_disk(topology, entry)
+            if seconds > WRITTEN:
+                hint = f"since its disks may take {seconds} s to appear: {why}"
+                edits = wait_for_disks(name, entry, seconds)
             yield Hit(
                 ("filesystems", name, "options", number),
                 f"{mount} is given up after {wait:g} s, and a degraded {entry.device} is only started after 30 s",
-                f"since its disks may take {seconds} s to appear: {why}"
-                if seconds > WRITTEN
-                else f"for a wait of {WRITTEN:g} s, or write a minute or more",
-                edits=wait_for_disks(name, entry, seconds)
-                if seconds > WRITTEN
-                else _without(name, entry, (TIMEOUT,)),
+                hint,
+                edits=edits,
             )
 
 

@@ -95,17 +95,10 @@ def apart(topology: Topology, array: Array, part: Component) -> str:
             f"add {counted(lacking, KINDS[kind])}, or accept this finding: with at most {keeps} of them to one "
             f"{KINDS[kind]} there is room for {most} of {len(disks)}"
         )
-    return "; ".join(
-        (
-            leave,
-            *(
-                [f"{counted(taken, 'free disk')} {agreeing(range(taken), 'hangs', 'hang')} elsewhere"]
-                if taken
-                else ()
-            ),
-            *moves,
-        )
+    free = (
+        f"{counted(taken, 'free disk')} {agreeing(range(taken), 'hangs', 'hang')} elsewhere" if taken else ""
     )
+    return "; ".join(filter(None, (leave, free, *moves)))
 
 
 def _part_of(topology: Topology, disk: str, kind: str) -> str | None:

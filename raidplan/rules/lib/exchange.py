@@ -170,19 +170,14 @@ def substitute(topology: Topology, name: str, path: Path, old: str) -> tuple[Edi
     others = [disk for disk in (*array.named_members, *array.spares) if disk != old]
     if any(disk not in disks for disk in (*others, old)) or name in topology.once(booted):
         return ()
-    members, before = list(array.named_members), _count(topology, array.named_members)
-    keeps = most_together(array) if redundant(array) else len(members)
+    members = list(array.named_members)
     spot, taken = topology.once(spots), topology.once(fatal_parts).get(name, ())
-    spares = [
-        disk for disk in array.spares if path[2] == "members" and disk in _of_one_kind(topology, others)
-    ]
+    spares = array.spares if path[2] == "members" and _of_one_kind(topology, others) else ()
     for disk in sorted((*spares, *_free_like(topology, others)), key=lambda each: spot[each] != spot[old]):
         if taken and spot[disk] != spot[old]:
             break
         new = [disk if member == old else member for member in members]
-        counts = _count(topology, new).items()
-        fits = all(count <= max(keeps, before[part]) for part, count in counts)
-        if fits and _is_harmless(topology, array, members, new):
+        if _crowds_no_part(topology, array, members, new) and _is_harmless(topology, array, members, new):
             back = [Edit((*path[:2], "spares", array.spares.index(disk)), old)] if disk in spares else []
             return (Edit(path, disk), *back)
     return ()
@@ -230,11 +225,10 @@ def safe_partition(topology: Topology, name: str, instead_of: int | None = None)
             free.setdefault(part.partition(".")[0], part)
     if len(sizes) != 1 or not _of_one_kind(topology, others) or name in topology.once(booted):
         return ""
-    keeps, kind = most_together(array) if redundant(array) else len(disks), topology.once(kinds)
-    before = _count(topology, disks)
+    kind = topology.once(kinds)
     for disk in _apart_from_fatal(topology, name, free):
         new = [*others, disk] if instead_of is not None else others
-        fits = all(count <= max(keeps, before[part]) for part, count in _count(topology, new).items())
+        fits = _crowds_no_part(topology, array, disks, new)
         alike = kind[disk] == kind[others[0]] and not _is_unwanted(topology, disk)
         harmless = not would_crowd(topology, [disk], []) and _is_harmless(topology, array, disks, new)
         if alike and fits and harmless:
@@ -251,6 +245,12 @@ def _free_like(topology: Topology, disks: Sequence[str]) -> list[str]:
 def _of_one_kind(topology: Topology, disks: Sequence[str]) -> Sequence[str]:
     """Some disks; none of them if they are of several kinds."""
     return disks if len({topology.once(kinds)[disk] for disk in disks}) == 1 else ()
+
+
+def _crowds_no_part(topology: Topology, array: Array, old: Sequence[str], new: Sequence[str]) -> bool:
+    """No part takes more members with it than the array can lose, or than it did before."""
+    keeps, before = most_together(array) if redundant(array) else len(old), _count(topology, old)
+    return all(count <= max(keeps, before[part]) for part, count in _count(topology, new).items())
 
 
 def _is_harmless(topology: Topology, array: Array, old: Sequence[str], new: Sequence[str]) -> bool:
