@@ -9,8 +9,8 @@ from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.findings import Edit
 from raidplan.base.size import GIB, MIB
 from raidplan.rules.lib.boot_devices import esps
-from raidplan.rules.lib.exchange import would_crowd
 from raidplan.rules.lib.free import free_partitions
+from raidplan.rules.lib.harmless import would_crowd
 from raidplan.rules.lib.subjects import mounted
 from raidplan.topology import Topology
 
