@@ -29,6 +29,8 @@ class Series:
     level: str = "raid6"
     spread: str | None = "multiplier"
     spares: int = 0
+    supplies: int = 0
+    """Pairs of supplies of which one is enough; they feed the cages in turn."""
 
 
 SERIES = (
@@ -42,6 +44,8 @@ SERIES = (
     Series("and eight controllers", cages="few", mixed=True, controllers=8, spread="controller"),
     Series("mirrors in cages", cages="across", mixed=True, level="raid10"),
     Series("a spare for each array", cages="across", mixed=True, spares=1),
+    Series("pairs of supplies", cages="few", mixed=True, supplies=4),
+    Series("mirrors, pairs of supplies", cages="few", mixed=True, level="raid10", supplies=4),
 )
 
 
@@ -51,10 +55,16 @@ def layout(disks: int, series: Series) -> Layout:
     multipliers = disks // 8 + 1
     controllers = series.controllers or multipliers // 5 + 1
     pool = {"from": names, "count": str(10 - series.spares), "spares": str(series.spares)}
+    cages = _cages(names, series.cages)
     hardware = {
         "controllers": {f"c{n}": {"speed": "3Gbps"} for n in range(controllers)},
         "multipliers": {f"p{n}": {"behind": f"c{n % controllers}"} for n in range(multipliers)},
-        "enclosures": {name: {"disks": held} for name, held in _cages(names, series.cages).items()},
+        "enclosures": {name: {"disks": held} for name, held in cages.items()},
+        "power": {
+            f"pair{n}{of}": {"feeds": [*cages][n :: series.supplies]}
+            for n in range(series.supplies)
+            for of in "ab"
+        },
         "disks": {
             name: {"behind": f"p{n // 8}", **_kind(n if series.mixed else 0)} for n, name in enumerate(names)
         },

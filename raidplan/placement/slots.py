@@ -94,7 +94,10 @@ def _arranged(layout: str, signs: tuple[Sign, ...]) -> tuple[Order, Cost]:
     for part in dict.fromkeys(part for sign in signs for part in sorted(sign, key=str)):
         held = [n for n in order if part in signs[n]]
         dealt = row.dealt([*held, *(n for n in range(len(signs)) if n not in held)])
-        order = min(order, dealt, key=row.cost)
+        if (less := row.cost(dealt)) < cost:
+            order, cost = dealt, less
+        if cost == NONE:
+            return order, cost
     if len(signs) <= MOST_EXCHANGED:
         order = row.exchanged(order)
     return row.searched(order)
@@ -114,6 +117,7 @@ class _Row:
             self.ends[max(slots)].append(slots)
         for one, other in self.pairs:
             self.before[max(one, other)].append(min(one, other))
+        self.turns = self._turns()
 
     def cost(self, order: Sequence[int]) -> Cost:
         where = [self.signs[n] for n in order]
@@ -125,7 +129,14 @@ class _Row:
         return sum(any(isinstance(part, str) or part >= 0 for part in some) for some in common)
 
     def dealt(self, cards: Sequence[int]) -> Order:
-        """Members dealt like cards: one to every block of slots, then a second one.
+        """Members dealt like cards: one to every block of slots, then a second one."""
+        row = [0] * len(cards)
+        for slot, card in zip(self.turns, cards, strict=True):
+            row[slot] = card
+        return tuple(row)
+
+    def _turns(self) -> list[int]:
+        """The slots in the order in which they get their cards.
 
         There are as many blocks as a component may hold members, none shorter than the copies are many: two
         neighbours in the row are a block apart.
@@ -141,8 +152,7 @@ class _Row:
             for start, end in zip(starts, ends, strict=True)
             for slot in range(start, end)
         )
-        at = {slot: cards[number] for number, (_, slot) in enumerate(slots)}
-        return tuple(at[slot] for slot in range(count))
+        return [slot for _, slot in slots]
 
     def exchanged(self, order: Order) -> Order:
         """With two slots exchanged as long as that costs less."""

@@ -65,7 +65,7 @@ class Survival:
 
     def survives_supplies(self, thing: Path, supplies: Iterable[str]) -> bool:
         """Whether it survives the loss of all supplies of a set at once."""
-        return self.after(self._sets_of_supplies[frozenset(supplies)]).get(thing, Outcome.INTACT).survives
+        return self._without[frozenset(supplies)].get(thing, Outcome.INTACT).survives
 
     def smallest(self, thing: Path) -> Smallest:
         """The smallest sets of disks that stop a thing."""
@@ -80,8 +80,9 @@ class Survival:
         return self._sets.of_disks(thing)
 
     @cached_property
-    def _sets_of_supplies(self) -> dict[frozenset[str], tuple[str, ...]]:
-        return sets_of_supplies(self.dark)
+    def _without(self) -> dict[frozenset[str], dict[Path, Outcome]]:
+        """The outcome for everything without each set of supplies."""
+        return {supplies: self.after(disks) for supplies, disks in sets_of_supplies(self.dark).items()}
 
     @cached_property
     def _sets(self) -> SmallestSets:
