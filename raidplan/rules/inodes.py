@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidplan.base.filesystems.ext import Ext
 from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.size import TIB, exact, human
 from raidplan.geometry.ext import FSTYPES, LEAST_RATIO, MOST_INODES, MOST_RATIO, ExtGeometry, default_ratio
@@ -177,12 +178,17 @@ def inode_density_drops(topology: Topology) -> Iterator[Hit]:
     with e2fsprogs 1.47.0.
     """
     for made, geometry in ext_filesystems(topology):
-        if (made.entry.workload or topology.layout.workload) != "small-files":
-            continue
-        # Where the files are counted, their number decides.
-        if made.inodes_key or made.entry.files is not None or made.device.size < 4 * TIB:
-            continue
-        yield _density(made, geometry)
+        if density_drops(topology, made, made.device.size):
+            yield _density(made, geometry)
+
+
+def density_drops(topology: Topology, made: Made, size: int) -> bool:
+    """Whether so many bytes are a file system for small files that gets fewer inodes for its size than a smaller one."""
+    if (made.entry.workload or topology.layout.workload) != "small-files":
+        return False
+    # Where the files are counted, their number decides.
+    counts = made.inodes_key or made.entry.files is not None
+    return isinstance(made.entry.format, Ext) and not counts and size >= 4 * TIB
 
 
 def _density(made: Made, geometry: ExtGeometry) -> Hit:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 
 from raidplan.base.findings import Path, Severity
-from raidplan.base.size import human
+from raidplan.base.size import exact, human
 from raidplan.base.words import counted
+from raidplan.geometry.ext import default_ratio
 from raidplan.geometry.md_member import component
 from raidplan.layout.kinds.array import Array
+from raidplan.rules.inodes import density_drops
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import substitute
 from raidplan.rules.lib.made import filesystems
@@ -95,10 +97,13 @@ def _too_much(topology: Topology, name: str, now: int, then: int) -> str:
             "; a rebuild of so much takes over a day, so choose a level that survives a second loss meanwhile"
         )
     for made in filesystems(topology):
-        end = made.entry.format.end(made.device.logical_block)
-        grown = made.device.size * then // now
-        if end and grown >= end and any(item.name == name for item in topology.below(made.device.name)):
+        if not any(item.name == name for item in topology.below(made.device.name)):
+            continue
+        end, grown = made.entry.format.end(made.device.logical_block), made.device.size * then // now
+        if end and grown >= end:
             return f"; {made.name} has more room then than a file system of its type uses, {human(end)}, so choose another type"
+        if density_drops(topology, made, grown) and not density_drops(topology, made, made.device.size):
+            return f"; {made.name} gets an inode for each {exact(default_ratio(grown))} then, so state an inode_ratio"
     return ""
 
 

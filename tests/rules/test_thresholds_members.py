@@ -50,6 +50,18 @@ def test_the_waste_is_counted_and_a_disk_in_place_named(tmp_path: Path) -> None:
     assert hint == "replace e by a larger one, or make an array of those of equal size"
 
 
+@pytest.mark.parametrize(
+    ("ratio", "hint"), [("", "state an inode_ratio"), (", inode_ratio: 16KiB", "take x in place of e")]
+)
+def test_more_room_with_fewer_inodes_wants_a_decision_first(ratio: str, hint: str, tmp_path: Path) -> None:
+    """2 TB become 6 TB, and beyond 4 TiB mke2fs makes half as many inodes for its size."""
+    text = "workload: small-files\nhardware: {disks: {d<0-2>: {serial: S<1>, size: 2TB}, e: {serial: E, size: 500GB}, x: {serial: X, size: 2TB}}}\n"
+    text += "arrays: {s: {level: raid5, members: [d<0-2>, e]}}\n"
+    text += f"filesystems: {{f: {{device: s, type: ext4, mount: /srv{ratio}}}}}\n"
+    ((_, found_hint),) = said("mixed-member-sizes", text, tmp_path)
+    assert hint in found_hint
+
+
 def test_sizes_that_are_not_known(tmp_path: Path) -> None:
     text = "hardware: {disks: {d<0-2>: {serial: S<1>, size: 100GB}, e: {serial: E}}}\n"
     for level in ("raid5", "raid0"):
