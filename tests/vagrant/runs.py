@@ -32,8 +32,12 @@ CODE = (
     "raidplan/base",
     "raidplan/facts",
     "raidplan/plan",
-    "raidplan/twin/server",
+    *(
+        f"raidplan/twin/server/{name}.py"
+        for name in ("hardware", "image", "install", "recipe", "sources", "tools", "wiring")
+    ),
 )
+"""Of the twin, what makes the box and raidplan in it; its own machine is no part of a run."""
 NATIVE = "tests/vagrant/native.yaml"
 WHOLE = ("--break-disk", "--destroy")
 RUNS = {
