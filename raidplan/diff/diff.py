@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from raidplan.base.findings import Path
-from raidplan.diff.found import found_and_gone
+from raidplan.diff.found import changed_findings
 from raidplan.diff.judge import judge
 from raidplan.diff.losses import losses, shrinks
 from raidplan.diff.machine import machine_things
@@ -22,7 +22,7 @@ def diff(old: Side, new: Side) -> Diff:
     """The meaning of the new layout for a machine that is as the old one says. Both can be built; no machine is looked at."""
     storage = judge(old.topology, new.topology)
     tolerance, figures = measure(storage)
-    found, gone, accepted = found_and_gone(old, new, storage)
+    found, resolved, accepted = changed_findings(old, new, storage)
     return Diff(
         hosts=(old.topology.host, new.topology.host),
         losses=tuple(losses(storage)),
@@ -30,7 +30,7 @@ def diff(old: Side, new: Side) -> Diff:
         tolerance=tolerance,
         figures=figures,
         found=found,
-        gone=gone,
+        resolved=resolved,
         accepted=accepted,
         shrinks=tuple(shrinks(storage)),
     )

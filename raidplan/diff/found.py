@@ -10,7 +10,7 @@ from raidplan.review.located import Accepted, Located
 Key = tuple[str, str, "Path | str"]
 
 
-def found_and_gone(
+def changed_findings(
     old: Side, new: Side, storage: Storage
 ) -> tuple[tuple[Located, ...], tuple[Located, ...], tuple[Accepted, ...]]:
     """The findings that only the new layout has, those that only the old one had, and those that only the new one accepts."""
@@ -19,8 +19,10 @@ def found_and_gone(
     decided = {_key(_today(each.located.finding.path, storage), each.located) for each in old.accepted}
     accepted = {_key(each.located.finding.path, each.located): each for each in reversed(new.accepted)}
     found = tuple(item for key, item in reversed(after.items()) if key not in before)
-    gone = tuple(item for key, item in reversed(before.items()) if key not in after and key not in accepted)
-    return found, gone, tuple(each for key, each in reversed(accepted.items()) if key not in decided)
+    resolved = tuple(
+        item for key, item in reversed(before.items()) if key not in after and key not in accepted
+    )
+    return found, resolved, tuple(each for key, each in reversed(accepted.items()) if key not in decided)
 
 
 def _key(path: Path, item: Located) -> Key:

@@ -29,7 +29,7 @@ class Members:
     storage: Storage
 
     @cached_property
-    def gone(self) -> frozenset[int]:
+    def unreadable(self) -> frozenset[int]:
         """The old slots whose bytes nobody can read: the disk has left, or the new members lie on them."""
         return frozenset(
             slot for slot, place in enumerate(self.old) if not readable(place, self.new, self.storage)
@@ -39,7 +39,7 @@ class Members:
     def whole(self) -> bool:
         """All data can be read from, or computed of, the old members that are still there."""
         groups = redundancy(self.before.level, len(self.old), self.before.layout)
-        return all(len(self.gone.intersection(group)) <= may_lose for group, may_lose in groups)
+        return all(len(self.unreadable.intersection(group)) <= may_lose for group, may_lose in groups)
 
     @property
     def joining(self) -> list[Place]:
@@ -70,7 +70,7 @@ class Members:
         for before, after in pairs:
             yield Change(f"members.{after}", *self._names(self.old[before], self.new[after]), how)
         if not self.whole:
-            for slot in sorted(self.gone - {before for before, _ in pairs}):
+            for slot in sorted(self.unreadable - {before for before, _ in pairs}):
                 yield Change(f"members.{slot}", self.old[slot].device, GONE, None)
 
     @property
@@ -83,7 +83,7 @@ class Members:
     def _left(self) -> list[int]:
         """The old slots whose members are in no new slot, those first that nobody can read."""
         left = [slot for slot, place in enumerate(self.old) if self._stays_as(place) is None]
-        return sorted(left, key=lambda slot: slot not in self.gone)
+        return sorted(left, key=lambda slot: slot not in self.unreadable)
 
     def _stays_as(self, old: Place) -> int | None:
         """The new slot that has the same bytes, whatever its number."""
@@ -116,7 +116,7 @@ class Members:
             return way(REBUILT)
         if not all(self._may_take(*pair) for pair in pairs):
             return None
-        return noted(way(exchange(self.before, self.after, gone=bool(self.gone))), self.order)
+        return noted(way(exchange(self.before, self.after, gone=bool(self.unreadable))), self.order)
 
     def _may_take(self, before: int, after: int) -> bool:
         """No other data lies where the new member will be; of this array, only that of the member that it replaces."""

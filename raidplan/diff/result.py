@@ -137,7 +137,7 @@ class Diff:
     figures: tuple[Figure, ...]
     found: tuple[Located, ...]
     """Findings of the new layout that the old one did not have."""
-    gone: tuple[Located, ...]
+    resolved: tuple[Located, ...]
     """Findings of the old layout that the new one does not have."""
     accepted: tuple[Accepted, ...] = ()
     """Findings that the new layout has and accepts, and the old one did not accept."""
@@ -158,5 +158,13 @@ class Diff:
     @property
     def empty(self) -> bool:
         """The layouts do not differ in meaning."""
-        parts = (self.losses, self.things, self.tolerance, self.figures, self.found, self.gone, self.accepted)
+        parts = (
+            self.losses,
+            self.things,
+            self.tolerance,
+            self.figures,
+            self.found,
+            self.resolved,
+            self.accepted,
+        )
         return not any(parts) and self.hosts[0] == self.hosts[1]

@@ -78,8 +78,8 @@ class Machine:
     def without(self, paths: Iterable[Path]) -> Machine:
         """The same machine where these resources are no limit."""
         other = copy(self)
-        gone = frozenset(paths)
-        other.capacity = {path: each for path, each in self.capacity.items() if path not in gone}
+        removed = frozenset(paths)
+        other.capacity = {path: each for path, each in self.capacity.items() if path not in removed}
         return other
 
     def behind(self, paths: Iterable[Path], disks: Iterable[str]) -> tuple[str, ...]:

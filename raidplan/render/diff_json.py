@@ -33,7 +33,7 @@ def diff_json(diff: Diff) -> str:
             ],
             "findings": {
                 "new": [finding_to_data(item) for item in diff.found],
-                "gone": [finding_to_data(item) for item in diff.gone],
+                "gone": [finding_to_data(item) for item in diff.resolved],
                 "accepted": [accepted_to_data(each) for each in diff.accepted],
             },
         }

@@ -78,7 +78,7 @@ def sections(diff: Diff) -> Iterator[Section]:
         "findings": (
             *_findings("new", diff.found),
             *_accepted(diff.accepted),
-            *_findings("gone", diff.gone),
+            *_findings("gone", diff.resolved),
         ),
     }
     for title, rows in parts.items():

@@ -94,9 +94,9 @@ def partners_that_share(topology: Topology, array: Array, layout: str) -> list[t
 
 def _shared(topology: Topology, disks: Sequence[str], fits: Mapping[Path, bool]) -> Component | None:
     """The smallest part that all these disks fail with, though the array could be safe from it in another order."""
-    gone = topology.once(disks_of_parts)
+    behind = topology.once(disks_of_parts)
     for part in topology.once(parts_of_disks).get(disks[0], ()):
-        if all(disk in gone[part.path] for disk in disks):
+        if all(disk in behind[part.path] for disk in disks):
             return part if fits[part.path] else None
     return None
 

@@ -169,9 +169,9 @@ def _killers(topology: Topology, name: str, array: Array) -> list[Killer]:
 
 def _holds_one_of(topology: Topology, part: Component, found: Container[Path]) -> bool:
     """A part that was found already lies inside this one."""
-    gone = topology.once(disks_of_parts)
+    behind = topology.once(disks_of_parts)
     smaller = (each.path for disk in part.disks for each in topology.once(parts_of_disks)[disk])
-    return any(path in found and gone[path] <= gone[part.path] for path in smaller)
+    return any(path in found and behind[path] <= behind[part.path] for path in smaller)
 
 
 def _gravity(topology: Topology, name: str, array: Array, part: Component, members: int) -> Severity | None:

@@ -18,16 +18,16 @@ COMPONENT_ROOM, THING_ROOM = 139, 179
 
 def stopped(component: Path, marks: Marks, things: Mapping[Path, Thing]) -> list[Path]:
     """The things that stop with a component, without those that only stand on another such thing."""
-    gone = set(marks.stops.get(component, ()))
-    first = [path for path in things if path in gone and not _stands_on(path, gone, things)]
-    return first or sorted(gone - things.keys())
+    stopped = set(marks.stops.get(component, ()))
+    first = [path for path in things if path in stopped and not _stands_on(path, stopped, things)]
+    return first or sorted(stopped - things.keys())
 
 
-def _stands_on(path: Path, gone: set[Path], things: Mapping[Path, Thing]) -> bool:
+def _stands_on(path: Path, stopped: set[Path], things: Mapping[Path, Thing]) -> bool:
     waiting = list(things[path].parts)
     while waiting:
         part = waiting.pop()
-        if part in gone:
+        if part in stopped:
             return True
         waiting += things[part].parts
     return False

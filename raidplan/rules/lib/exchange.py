@@ -69,13 +69,13 @@ def _exchanged(topology: Topology, keeps: int, old: list[str]) -> list[str]:
         new[slot] = disk
 
 
-def _worth(counts: Counter[Path], keeps: int, gone: Set[Path], come: Set[Path]) -> tuple[int, int]:
+def _worth(counts: Counter[Path], keeps: int, removed: Set[Path], added: Set[Path]) -> tuple[int, int]:
     """How many members more are too many, and how much more uneven multipliers are; less than nothing is better."""
     excess = uneven = 0
-    for part in come - gone:
+    for part in added - removed:
         excess += counts[part] >= keeps
         uneven += counts[part] + 1 if part[1] == "multipliers" else 0
-    for part in gone - come:
+    for part in removed - added:
         excess -= counts[part] > keeps
         uneven -= counts[part] if part[1] == "multipliers" else 0
     return excess, uneven
@@ -127,8 +127,8 @@ def _safe_spare(topology: Topology, name: str, array: Array) -> str:
 
 def _apart_from_fatal(topology: Topology, name: str, disks: Iterable[str]) -> Iterator[str]:
     """Those of some disks that nothing takes together with an array."""
-    gone = topology.once(disks_of_parts)
-    fatal = [gone[part.path] for part, _ in topology.once(fatal_parts).get(name, ())]
+    behind = topology.once(disks_of_parts)
+    fatal = [behind[part.path] for part, _ in topology.once(fatal_parts).get(name, ())]
     return (disk for disk in disks if not any(disk in part for part in fatal))
 
 

@@ -27,13 +27,13 @@ def crowds_no_part(topology: Topology, array: Array, old: Sequence[str], new: Se
 
 def is_harmless(topology: Topology, array: Array, old: Sequence[str], new: Sequence[str]) -> bool:
     """No link gets too narrow, for these members or for all disks at once, and no multiplier is much fuller than another."""
-    gone, come = [disk for disk in old if disk not in new], [disk for disk in new if disk not in old]
+    removed, added = [disk for disk in old if disk not in new], [disk for disk in new if disk not in old]
     multipliers = {topology.wiring.nearest(disk, "multiplier") for disk in old}
     # Of a multiplier that carries all of an array one rule speaks, and the others do not.
     (only,) = multipliers if len(multipliers) == 1 else (None,)
     unsaid = {(("hardware", "multipliers", only), bound) for bound in BOUNDS} if only else set[object]()
     narrow = {*_narrow(topology, array, old)} - unsaid
-    if would_crowd(topology, come, gone) or not {*_narrow(topology, array, new)} <= narrow:
+    if would_crowd(topology, added, removed) or not {*_narrow(topology, array, new)} <= narrow:
         return False
     elsewhere = per_part(topology, new) != per_part(topology, old)
     if LEVELS[array.level].arranged and elsewhere and _neighbours(topology, new):
@@ -59,15 +59,15 @@ def _narrow(topology: Topology, array: Array, disks: Sequence[str]) -> Iterator[
         yield UNEQUAL
 
 
-def would_crowd(topology: Topology, come: Sequence[str], gone: Sequence[str]) -> bool:
+def would_crowd(topology: Topology, added: Sequence[str], removed: Sequence[str]) -> bool:
     """A link that all disks in use share would become too narrow."""
     disks, links = topology.layout.hardware.disks, topology.once(paths)
     more: Counter[Path] = Counter()
-    for some, sign in ((come, 1), (gone, -1)):
+    for some, sign in ((added, 1), (removed, -1)):
         for disk in some:
             more.update({link.path: sign * (disks[disk].rate or 0) for link in links[disk]})
     known = topology.once(_crowd_at)
-    for path, limit in {link.path: link.bytes_per_second for disk in come for link in links[disk]}.items():
+    for path, limit in {link.path: link.bytes_per_second for disk in added for link in links[disk]}.items():
         demand, part = known.get(path, (0, 1.0))
         if limit is not None and demand + more[path] > limit and part >= ENOUGH:
             return True
