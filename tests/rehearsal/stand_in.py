@@ -91,6 +91,7 @@ class StandIn:
         if words[:2] == ["raidplan", "apply"]:
             plan = words[2]
             first, self.applied = plan not in self.applied, self.applied | {plan}
+            first = first or "--target" in words
             if first:
                 return (0, "every property was read back") if self.faulty.applies else (3, "failed: mdadm")
             if self.at_boot and self.faulty.forgets:
@@ -188,6 +189,9 @@ class StandIn:
     def start_again(self, **_: object) -> None:
         """Up again, with what is in place."""
 
+    def start_from_disks(self, **_: object) -> None:
+        self.calls.append("started from disks")
+
     def shut_down(self, **_: object) -> None: ...
     def put(self, *_: object, **__: object) -> None: ...
     def save(self, name: str) -> None: ...
@@ -205,7 +209,7 @@ class StandIn:
 @contextmanager
 def in_place_of_qemu(topology: Topology, faulty: Faulty, folder: Path, monkeypatch: Any) -> Iterator[StandIn]:
     """Everything that a rehearsal asks of a virtual machine goes to a stand-in."""
-    from raidplan.twin.rehearsal import faults, scrubs, stages
+    from raidplan.twin.rehearsal import faults, making, scrubs, stages
 
     twin = StandIn(topology, faulty, folder)
 
@@ -224,7 +228,7 @@ def in_place_of_qemu(topology: Topology, faulty: Faulty, folder: Path, monkeypat
 
     monkeypatch.setattr(stages, "Twin", twin)
     monkeypatch.setattr(stages, "find_or_build", lambda recipe, **_: folder)
-    monkeypatch.setattr(stages, "install_raidplan", lambda twin: None)
+    monkeypatch.setattr(making, "install_raidplan", lambda twin: None)
     monkeypatch.setattr(faults, "erase", lambda *_: None)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setattr(scrubs, "change", change)

@@ -38,10 +38,19 @@ def twin(tmp_path: Path) -> Iterator[Twin]:
     words[words.index("-netdev") + 1] = "user,id=net"
     up._process = QemuProcess([*words, "-S"], tmp_path / "qemu.log")
     end = time.monotonic() + 30
-    while not up._paths.monitor.exists() and time.monotonic() < end:
+    while not listens(up) and time.monotonic() < end:
         time.sleep(0.05)
     yield up
     up.stop()
+
+
+def listens(twin: Twin) -> bool:
+    """The socket is there a moment before anybody listens on it."""
+    try:
+        with twin.monitor():
+            return True
+    except TwinError:
+        return False
 
 
 def said(twin: Twin, words: str, node: str = "") -> str:

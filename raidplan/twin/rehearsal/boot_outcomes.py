@@ -14,18 +14,23 @@ from raidplan.topology import Topology
 def outcomes_at_boot(topology: Topology, absent: Iterable[str]) -> dict[Path, Outcome]:
     """As `survive` has it, where degraded arrays are started; with `boot.degraded: wait` one that lacks a member is not.
 
-    The twin has a boot loader of its own, so the boot itself hangs on the file systems that it waits for; and a machine
-    that has booted runs, whatever swap it lacks.
+    A whole server boots as `survive` has it. Else the twin has a boot loader of its own, and the boot itself hangs on the
+    file systems that it waits for. A machine that has booted runs, whatever swap it lacks.
     """
     whole = structure(topology)
     if topology.layout.boot.degraded == "wait":
         whole = _waiting(whole)
     found = outcomes(whole, absent)
-    needed = [
-        found.get(("filesystems", name), Outcome.INTACT)
-        for name, entry in topology.layout.filesystems.items()
-        if entry.stops_boot
-    ]
+    fresh = any(entry.mount == "/" for entry in topology.layout.filesystems.values())
+    needed = (
+        [found.get(BOOT, Outcome.INTACT)]
+        if fresh
+        else [
+            found.get(("filesystems", name), Outcome.INTACT)
+            for name, entry in topology.layout.filesystems.items()
+            if entry.stops_boot
+        ]
+    )
     found.pop(MACHINE, None)
     found[BOOT] = Outcome.INTACT if all(outcome.survives for outcome in needed) else Outcome.LOST
     return found

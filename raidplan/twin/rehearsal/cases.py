@@ -55,6 +55,10 @@ class Fault(Enum):
     """The power goes in the middle of an apply."""
 
 
+AT_BOOT = frozenset((Fault.ABSENT, Fault.BLANK, Fault.STALE, Fault.MOVED, Fault.POWER))
+"""The faults after which the machine starts anew."""
+
+
 @dataclass(frozen=True)
 class Case:
     """One fault: of which parts, their disks, and the outcome predicted for each thing that it touches."""
@@ -66,6 +70,11 @@ class Case:
     disks: tuple[str, ...]
     predicted: Mapping[Path, Outcome]
     fault: Fault = Fault.PULLED
+
+    @property
+    def at_boot(self) -> bool:
+        """The machine starts anew with the fault: what ran before is no matter, and whether it starts is one."""
+        return self.fault in AT_BOOT
 
     def outcome(self, thing: Path) -> Outcome:
         """The outcome predicted for a thing; intact where the loss does not touch it."""
@@ -202,8 +211,9 @@ def cases_of(source: Source, faults: str) -> list[Case]:
 
 
 def goes_on(case: Case) -> bool:
-    """Whether everything is predicted to go on."""
-    return all(outcome.survives for outcome in case.predicted.values())
+    """Whether everything is predicted to go on; of a machine that runs, whatever its next start will be."""
+    things = case.predicted.items()
+    return all(outcome.survives for thing, outcome in things if case.at_boot or thing != BOOT)
 
 
 def untried(survival: Survival) -> list[str]:

@@ -10,6 +10,7 @@ from random import Random
 from raidplan.diff.judge import judge
 from raidplan.plan import Plan, plan_to_json
 from raidplan.twin.rehearsal.cases import Case, Fault
+from raidplan.twin.rehearsal.making import made
 from raidplan.twin.rehearsal.observed import acknowledged
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
 from raidplan.twin.rehearsal.rig import Rig
@@ -24,7 +25,6 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
     Wish,
     applied,
     begun,
-    made,
 )
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.rehearsal.witness import FILL

@@ -19,9 +19,10 @@ from raidplan.layout.kinds.naming import device_node
 from raidplan.plan import Plan
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.cases import Case, Fault
+from raidplan.twin.rehearsal.making import stood
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
 from raidplan.twin.rehearsal.rig import Rig
-from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, applied_only, begun
+from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, begun
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.server import Disk, Link, Twin
 from raidplan.twin.server.wiring import disks_of
@@ -50,8 +51,8 @@ def _rehearsed(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Ru
     report = replace(report, differences=(*report.differences, f"all rates are multiplied by {factor:.3g}"))
     disks, links = throttles(topology, factor)
     with begun(disks, subject, wish, run, links) as twin:
-        report = replace(report, versions=applied_only(twin, plan, run))
         rig = Rig.of(twin, subject, plan)
+        report = replace(report, versions=stood(rig, plan, run))
         with run.stage("measure", "each array alone, then all together"):
             together = _all(twin, {each.name: each.together.read.bytes_per_second for each in found}, factor)
             for each in found:

@@ -35,9 +35,12 @@ def observations(
 ) -> list[Observation]:
     """Each thing of the layout after a loss; `found` is what the witness says, None where the guest does not answer."""
     made: list[Observation] = []
+    stops = not case.outcome(BOOT if case.at_boot else MACHINE).survives
     for thing in things_of(survival):
-        if thing == MACHINE and BOOT in case.predicted:
+        if thing == MACHINE and case.at_boot:
             continue
+        if found is None and stops and thing != MACHINE:
+            continue  # as predicted nobody answers, so nothing else can be seen
         if found is None:
             made.append(Observation(thing, case.outcome(thing), False, {"guest": "does not answer"}))
         elif (one := _one(thing, case, topology, found)) is not None:
@@ -69,7 +72,7 @@ def acknowledged(found: Mapping[str, Any] | None) -> int:
 def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) -> Observation | None:
     """None for what cannot be seen: a file system without a mount point."""
     predicted = case.outcome(thing)
-    if thing[0] == "swap" and BOOT in case.predicted:
+    if thing[0] == "swap" and case.at_boot:
         active = found["swaps"].get(thing[1])
         return None if active is None else Observation(thing, predicted, active, {"active": active})
     if thing == MACHINE or thing[0] == "swap":
@@ -77,6 +80,7 @@ def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) 
         if thing != MACHINE and len(topology.layout.swap) > 1:
             return None  # pages of all areas lie in one process: which of them was lost cannot be told apart
         works = not swap or (swap["alive"] and swap["reads"] and not swap["error"])
+        works = works and (thing != MACHINE or _stands(found["mounts"].get("/")))
         return Observation(thing, predicted, works, swap)
     if thing[0] == "arrays":
         array = found["arrays"][thing[1]]
@@ -86,5 +90,12 @@ def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) 
     if not mount:
         return None
     state = found["mounts"][mount]
+    return Observation(thing, predicted, _stands(state), state)
+
+
+def _stands(state: Mapping[str, Any] | None) -> bool:
+    """A mount reads and writes; one that the layout does not have does."""
+    if state is None:
+        return True
     whole = isinstance(state["read"], dict) and not state["read"]["damaged"]
-    return Observation(thing, predicted, bool(state["mounted"] and state["write"] == "" and whole), state)
+    return bool(state["mounted"] and state["write"] == "" and whole)

@@ -10,10 +10,11 @@ from raidplan.plan import Plan
 from raidplan.twin.rehearsal.boots import boot
 from raidplan.twin.rehearsal.cases import Case, Fault, Source, cases_of, control, untried
 from raidplan.twin.rehearsal.faults import pulled
+from raidplan.twin.rehearsal.making import made
 from raidplan.twin.rehearsal.report import Report, Tried
 from raidplan.twin.rehearsal.rig import READY, Rig
 from raidplan.twin.rehearsal.scrubs import limping, medium
-from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, begun, made
+from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, begun
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.server.wiring import disks_of
 

@@ -1,4 +1,4 @@
-"""The stages that every rehearsal has, from the image to the machine on which the layout stands, each with its time."""
+"""The course of a rehearsal: stages, each with its time, of which the first is the machine, and cases."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from raidplan.base.words import duration
-from raidplan.plan import Plan, plan_to_json
 from raidplan.twin.rehearsal.host import EMULATION
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
-from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.subject import Subject, described
-from raidplan.twin.server import Disk, Image, Link, Twin, TwinError, find_or_build, install_raidplan
-from raidplan.twin.server.recipe import Recipe
+from raidplan.twin.server import Disk, Image, Link, Twin, TwinError, find_or_build
+from raidplan.twin.server.recipe import PACKAGES, Recipe
 
-PLAN = "/root/plan.json"
+LOADERS = ("grub-pc",)
+"""The packages of the boot loader, in the image of a system that boots by itself."""
 APPLY_SECONDS, BOOT_SECONDS = 3600.0, 900.0
-VERSIONS = "uname -r; mdadm --version 2>&1 | grep -o 'v[0-9.]*' | head -n 1; cat /etc/debian_version"
 WHOLE, NOTHING = "every property was read back", "nothing to do"
 """The words of `apply` at its end."""
 Say = Callable[[str], None]
@@ -94,8 +92,9 @@ def begun(
     """The machine with these disks and limits, booted from the image of the release. Raises StageFailed."""
     image = wish.image
     if image is None:
+        recipe = Recipe(wish.suite, (*PACKAGES, *LOADERS)) if subject.fresh else Recipe(wish.suite)
         with run.stage("build", f"the image of {wish.suite}, once"):
-            image = find_or_build(Recipe(wish.suite), say=lambda line: run.say(f"{'':10}  {line}"))
+            image = find_or_build(recipe, say=lambda line: run.say(f"{'':10}  {line}"))
     with run.stage("boot", described(subject)):
         twin = Twin.start(
             disks, memory_mib=subject.memory_mib, image=image, directory=wish.folder, accelerator=wish.accelerator,
@@ -105,40 +104,10 @@ def begun(
         yield twin
 
 
-def made(rig: Rig, plan: Plan, run: Run) -> dict[str, str]:
-    """The plan applied, applied again, filled, booted, and read back; what rules say of the layout keeps nobody from rehearsing it.
-
-    Returns the versions that did it.
-    """
-    twin = rig.twin
-    versions = applied_only(twin, plan, run)
-    with run.stage("apply again", "there must be nothing to do"):
-        applied(twin, PLAN, plan.host, NOTHING)
-    with run.stage("fill", "records on every file system, which must read back in every case"):
-        rig.put_programs()
-        rig.witness("fill")
-    with run.stage("reboot", "with the initramfs that apply made"):
-        twin.shut_down(timeout=BOOT_SECONDS)
-        twin.start_again(timeout=BOOT_SECONDS, snapshots=True)
-    with run.stage("read back", "there must be nothing to do"):
-        applied(twin, PLAN, plan.host, NOTHING)
-    return versions
-
-
-def applied_only(twin: Twin, plan: Plan, run: Run) -> dict[str, str]:
-    """The plan applied, and the versions that did it."""
-    with run.stage("install", "raidplan in the twin"):
-        install_raidplan(twin)
-        twin.put(plan_to_json(plan).encode(), PLAN)
-        said = twin.run(VERSIONS).stdout.splitlines()
-    with run.stage("apply", "the layout"):
-        applied(twin, PLAN, plan.host, WHOLE)
-    return dict(zip(("kernel", "mdadm", "Debian"), said, strict=False))
-
-
-def applied(twin: Twin, plan: str, host: str, ending: str) -> None:
-    """Applies a plan in the twin. Raises StageFailed where it does not end with these words."""
-    done = twin.run(["raidplan", "apply", plan, "--confirm", host], check=False, timeout=APPLY_SECONDS)
+def applied(twin: Twin, plan: str, host: str, ending: str, target: str = "") -> None:
+    """Applies a plan in the twin, below a target if one is named. Raises StageFailed where it does not end with these words."""
+    options = ["--confirm", host, *(["--target", target] if target else [])]
+    done = twin.run(["raidplan", "apply", plan, *options], check=False, timeout=APPLY_SECONDS)
     if done.returncode or ending not in done.stdout + done.stderr:
         raise StageFailed(
             f"raidplan apply ended with {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}"

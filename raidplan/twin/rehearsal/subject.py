@@ -13,6 +13,7 @@ from raidplan.base.words import counted
 from raidplan.document.read import parse_document
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.layout.load import layout_of
+from raidplan.layout.model import Layout
 from raidplan.render.layout_data import layout_to_data
 from raidplan.render.yaml_text import yaml_text
 from raidplan.topology import Topology, resolve
@@ -45,18 +46,16 @@ class Subject:
         """The layout's host."""
         return self.topology.host
 
+    @property
+    def fresh(self) -> bool:
+        """It has the root file system: it is made from a rescue system, and boots by itself."""
+        return any(entry.mount == "/" for entry in self.topology.layout.filesystems.values())
+
 
 def subject_of(topology: Topology, scale: int = 1) -> Subject:
     """The subject of a rehearsal at a scale by which sizes are divided. Raises Unsuited, TooSmall."""
-    system = [name for name, entry in topology.layout.filesystems.items() if entry.mount in SYSTEM_MOUNTS]
-    if system:
-        raise Unsuited(
-            f"{', '.join(system)}: the twin boots from a disk of its own, so a layout that mounts "
-            f"{', '.join(str(topology.layout.filesystems[name].mount) for name in system)} cannot be rehearsed yet"
-        )
-    unsized = [name for name, disk in topology.layout.hardware.disks.items() if disk.size is None]
-    if unsized:
-        raise Unsuited(f"{', '.join(unsized)}: a disk without a size cannot be made; state `size:`")
+    for words in _unsuited(topology.layout):
+        raise Unsuited(words)
     # Through its text, as `scaled` takes it: every scalar as it would be written.
     document, _ = parse_document(yaml_text(layout_to_data(topology.layout)), "")
     data: Any = document.root.plain() if document else None
@@ -76,6 +75,21 @@ def subject_of(topology: Topology, scale: int = 1) -> Subject:
     if errors:
         raise Unsuited(f"its twin cannot be built: {errors[0]}")
     return Subject(found, yaml_text(data), _memory(found), tuple(differences))
+
+
+def _unsuited(layout: Layout) -> Iterator[str]:
+    """Why no twin can be made of a layout."""
+    if unsized := [name for name, disk in layout.hardware.disks.items() if disk.size is None]:
+        yield f"{', '.join(unsized)}: a disk without a size cannot be made; state `size:`"
+    if kept := [name for name, disk in layout.hardware.disks.items() if disk.keep]:
+        yield f"{', '.join(kept)}: what is on a disk with `keep: true` is not in the layout, so the twin cannot have it"
+    if asked := [name for name, entry in layout.encryption.items() if entry.key == "ask"]:
+        yield f"{', '.join(asked)}: a passphrase is typed at the terminal, and nobody sits at that of the twin"
+    system = {entry.mount: name for name, entry in layout.filesystems.items() if entry.mount in SYSTEM_MOUNTS}
+    if system and "/" not in system:
+        yield f"{', '.join(system.values())}: the layout has {', '.join(map(str, system))} of a system, and not its root file system, so nothing can boot"
+    if system and layout.hardware.firmware == "uefi":
+        yield f"{system['/']}: a whole server that boots by UEFI cannot be rehearsed yet; one that boots by BIOS can"
 
 
 def _shown(data: dict[str, Any]) -> Iterator[str]:

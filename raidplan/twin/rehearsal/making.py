@@ -1,0 +1,74 @@
+"""The layout made on the twin: applied, filled with records, booted; a whole server from a rescue system on, and from its own disks."""
+
+from __future__ import annotations
+
+from raidplan.plan import Plan, plan_to_json
+from raidplan.twin.rehearsal.rig import Rig
+from raidplan.twin.rehearsal.stages import BOOT_SECONDS, NOTHING, WHOLE, Run, applied
+from raidplan.twin.server import Twin, install_raidplan
+
+PLAN, LAYOUT = "/root/plan.json", "/root/layout.yaml"
+"""The plan that the server would get; of a whole server its layout, of which a plan below the target and one without are made."""
+VERSIONS = "uname -r; mdadm --version 2>&1 | grep -o 'v[0-9.]*' | head -n 1; cat /etc/debian_version"
+TARGET = "/mnt"
+CONSOLE = """\
+GRUB_CMDLINE_LINUX="console=ttyS0 net.ifnames=0 panic=-1 mitigations=off tsc=unstable clocksource=hpet no_timer_check"
+GRUB_TERMINAL=console
+GRUB_TIMEOUT=0
+"""
+"""The twin has no screen, for which GRUB would wait."""
+FILL = f"""\
+set -e
+tar --directory=/ --one-file-system --exclude=./var/lib/raidplan --exclude=./etc/fstab --create . | tar --directory={TARGET} --extract --preserve-permissions
+mkdir -p {TARGET}/etc/default/grub.d {TARGET}/etc/systemd/system.conf.d
+cat > {TARGET}/etc/default/grub.d/twin.cfg
+printf '[Manager]\\nDefaultTimeoutStartSec=15min\\n' > {TARGET}/etc/systemd/system.conf.d/twin.conf
+sync
+"""
+"""The rescue system is a whole Debian, made by mmdebstrap: an installer that has everything at hand."""
+
+
+def made(rig: Rig, plan: Plan, run: Run) -> dict[str, str]:
+    """The plan applied, applied again, filled, booted, and read back; what rules say of the layout keeps nobody from rehearsing it.
+
+    Returns the versions that did it.
+    """
+    twin, file = rig.twin, LAYOUT if rig.subject.fresh else PLAN
+    versions = stood(rig, plan, run)
+    with run.stage("apply again", "there must be nothing to do"):
+        applied(twin, file, plan.host, NOTHING)
+    with run.stage("fill", "records on every file system, which must read back in every case"):
+        rig.put_programs()
+        rig.witness("fill")
+    with run.stage("reboot", "with the initramfs that apply made"):
+        twin.shut_down(timeout=BOOT_SECONDS)
+        twin.start_again(timeout=BOOT_SECONDS, snapshots=True)
+    with run.stage("read back", "there must be nothing to do"):
+        applied(twin, file, plan.host, NOTHING)
+    return versions
+
+
+def stood(rig: Rig, plan: Plan, run: Run) -> dict[str, str]:
+    """The plan applied, and for a whole server its system installed and booted; the versions that did it."""
+    twin, fresh = rig.twin, rig.subject.fresh
+    with run.stage("install", "raidplan in the twin"):
+        install_raidplan(twin)
+        twin.put(plan_to_json(plan).encode(), PLAN)
+        twin.put(rig.subject.text.encode(), LAYOUT)
+        said = twin.run(VERSIONS).stdout.splitlines()
+    with run.stage("apply", "the layout, below a target" if fresh else "the layout"):
+        applied(twin, LAYOUT if fresh else PLAN, plan.host, WHOLE, TARGET if fresh else "")
+    if fresh:
+        _install_system(twin, plan.host, run)
+    return dict(zip(("kernel", "mdadm", "Debian"), said, strict=False))
+
+
+def _install_system(twin: Twin, host: str, run: Run) -> None:
+    """From the storage that was made below the target to a machine that was started by its own firmware and disks."""
+    with run.stage("system", "Debian, copied below the target as an installer would"):
+        twin.run(["sh", "-c", FILL], stdin=CONSOLE.encode(), timeout=BOOT_SECONDS)
+    with run.stage("finish", "initramfs and boot loader of the system below the target"):
+        applied(twin, LAYOUT, host, WHOLE, TARGET)
+    with run.stage("boot from disks", "by the firmware and what is on the layout's disks"):
+        twin.shut_down(timeout=BOOT_SECONDS)
+        twin.start_from_disks(timeout=BOOT_SECONDS)

@@ -1,0 +1,66 @@
+"""A whole server rehearsed with a stand-in for the virtual machine: made below a target, booted from its own disks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.cli import FINDINGS
+from raidplan.review.pipeline import load
+from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
+from raidplan.twin.rehearsal.making import TARGET
+from tests.rehearsal.conftest import Rehearsal
+from tests.rehearsal.stand_in import Faulty
+
+SERVER = """\
+version: 1
+host: server
+hardware:
+  firmware: bios
+  controllers: {a: {ports: 2}, b: {ports: 2}}
+  disks:
+    d<0-1>: {behind: a, port: <0>, serial: S<0>, size: 8GiB, partitions: {bios: {size: 1MiB, type: bios-boot}, root: {size: 4GiB}}}
+    e<0-1>: {behind: b, port: <0>, serial: T<0>, size: 8GiB}
+arrays:
+  root: {level: raid1, members: [d<0-1>.root]}
+  data: {level: raid1, members: [e<0-1>]}
+filesystems:
+  root: {device: root, type: ext4, mount: /}
+  data: {device: data, type: ext4, mount: /srv/data}
+boot: {loader: grub}
+""".replace("<0>", "<1>")
+
+
+def test_it_is_made_below_a_target_and_booted_from_its_disks(rehearsed: Rehearsal) -> None:
+    report = rehearsed(Faulty(), "--faults", "disks,components,boot", text=SERVER)
+    assert report["as_predicted"] and not report["void"]
+    assert [stage["name"] for stage in report["stages"]][2:8] == [
+        "install", "apply", "system", "finish", "boot from disks", "apply again",
+    ]  # fmt: skip
+    applies = [call for call in rehearsed.twin.calls if call.startswith("raidplan apply")]
+    assert [f"--target {TARGET}" in call for call in applies] == [True, True, False, False]
+    assert rehearsed.twin.calls.count("started from disks") == 1
+    seen = {
+        (case["name"], case["fault"]): {one["path"]: one["survived"] for one in case["observed"]}
+        for case in report["cases"]
+    }
+    assert seen["a", "absent"] == {"boot": False}, "of what does not boot nothing else is seen"
+    assert seen["b", "absent"]["boot"] and not seen["b", "absent"]["filesystems.data"]
+    assert not seen["a", "pulled"]["machine"] and seen["d0", "pulled"]["machine"]
+
+
+def test_one_that_does_not_boot_without_a_disk_is_found(rehearsed: Rehearsal) -> None:
+    report = rehearsed(Faulty(boots_without=False), "--faults", "boot:d0", text=SERVER, code=FINDINGS)
+    assert {case["as_predicted"] for case in report["cases"] if case["fault"] == "absent"} == {False}
+
+
+@pytest.mark.parametrize(("lost", "boots"), [(("d0",), True), (("d0", "d1"), False), (("e0", "e1"), True)])
+def test_it_boots_as_long_as_a_loader_and_the_root_are_there(
+    lost: tuple[str, ...], boots: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "layout.yaml"
+    file.write_text(SERVER)
+    topology = load(str(file)).topology
+    assert topology is not None
+    assert outcomes_at_boot(topology, lost)[("boot",)].survives == boots
