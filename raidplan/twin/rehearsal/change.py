@@ -31,7 +31,8 @@ from raidplan.twin.rehearsal.witness import FILL
 from raidplan.twin.server import Disk
 from raidplan.twin.server.wiring import disks_of
 
-NEXT_PLAN, PID = "/root/next.json", "/run/apply.pid"
+NEXT_PLAN, UNIT = "/root/next.json", "rehearsed-apply"
+"""The plan, and the unit in which it is applied: with the unit all programs are killed that the apply has started."""
 INTERRUPTIONS = 4
 """Half of them kills, half power cuts, at places that the seed draws."""
 
@@ -113,13 +114,14 @@ def _interrupted(rig: Rig, before: Subject, plan: Plan, case: Case, seconds: flo
     rig.twin.start_over(timeout=BOOT_SECONDS)
     _begin(rig, plan)
     command = f"raidplan apply {NEXT_PLAN} --confirm {plan.host}"
-    rig.twin.run(f"setsid sh -c 'echo $$ >{PID}; exec {command}' >/root/apply.log 2>&1 </dev/null &")
+    rig.twin.run(f"systemd-run --quiet --collect --unit={UNIT} --property=StandardOutput=file:/root/apply.log sh -c 'exec {command} 2>&1'")
     time.sleep(seconds)
     if case.fault is Fault.CUT:
         rig.twin.power_cut()
         rig.twin.start_again(timeout=BOOT_SECONDS)
     else:
-        rig.twin.run(f"kill -9 -- -$(cat {PID})", check=False)
+        rig.twin.run(f"systemctl kill --signal=KILL {UNIT}", check=False)
+        rig.twin.run(f"while systemctl --quiet is-active {UNIT}; do sleep 0.1; done", timeout=BOOT_SECONDS)
     done = rig.twin.run(command, check=False, timeout=APPLY_SECONDS)
     said = done.stdout + done.stderr
     tried = _read(rig, before, case, start)
