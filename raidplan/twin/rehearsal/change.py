@@ -114,7 +114,9 @@ def _interrupted(rig: Rig, before: Subject, plan: Plan, case: Case, seconds: flo
     rig.twin.start_over(timeout=BOOT_SECONDS)
     _begin(rig, plan)
     command = f"raidplan apply {NEXT_PLAN} --confirm {plan.host}"
-    rig.twin.run(f"systemd-run --quiet --collect --unit={UNIT} --property=StandardOutput=file:/root/apply.log sh -c 'exec {command} 2>&1'")
+    rig.twin.run(
+        f"systemd-run --quiet --collect --unit={UNIT} --property=StandardOutput=file:/root/apply.log sh -c 'exec {command} 2>&1'"
+    )
     time.sleep(seconds)
     if case.fault is Fault.CUT:
         rig.twin.power_cut()
