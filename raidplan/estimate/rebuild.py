@@ -16,7 +16,7 @@ from raidplan.estimate.machine import Machine
 from raidplan.layout.kinds.array import Array
 from raidplan.topology import Topology
 
-SPEED_MAX = 200_000 * 1024
+SYNC_SPEED_MAX = 200_000 * 1024
 """Bytes per second of each member: the kernel's sync_speed_max where none is set (drivers/md/md.c)."""
 
 
@@ -83,5 +83,5 @@ def _pace(
             pace, limit = rate, f"{resource.kind} {resource.component}{assumed}"
     if pace == inf:
         return None, ""
-    most = sync_speed_max or SPEED_MAX
+    most = sync_speed_max or SYNC_SPEED_MAX
     return (most, "sync_speed_max") if most < pace else (pace, limit)

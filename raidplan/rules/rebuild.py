@@ -8,6 +8,7 @@ from operator import itemgetter
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
 from raidplan.estimate.data_sheets import UNREADABLE, ZONE_AVERAGE, read_error_bound
+from raidplan.estimate.rebuild import SYNC_SPEED_MAX
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.shares import Share, shares
@@ -16,8 +17,6 @@ from raidplan.rules.links import carrier
 from raidplan.topology import Topology
 
 LONG_HOURS, DAY = 12, 24
-SYNC_SPEED_MAX = 200_000 * 1024
-"""The kernel's default, bytes per second for each member."""
 LIKELY = 0.5
 """A bound on the chance of a read error that is worth a line."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,8 +12,10 @@ from raidplan.cli import FINDINGS, OK, VOID
 from raidplan.estimate.estimate import estimate
 from raidplan.review.pipeline import load
 from raidplan.topology import Topology
-from raidplan.twin.rehearsal import measure
+from raidplan.twin.rehearsal import measure, rebuilding
 from raidplan.twin.rehearsal.measure import MOST, scale_of, throttles
+from raidplan.twin.rehearsal.rebuilding import Rebuilt
+from raidplan.twin.rehearsal.rig import Rig
 from tests.rehearsal.conftest import Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
@@ -80,10 +84,65 @@ def test_a_rate_counts_as_predicted_within_a_fifth(
     halved = _measures(monkeypatch, off)
     report = rehearsed(Faulty(), "--measure", code=code)
     said = {claim["what"]: claim for case in report["cases"] for claim in case["claims"]}
-    assert {*said} == {"read alone", "read together", "write alone"}
+    assert {*said} == {"read alone", "read together", "write alone", "rebuild"}
     assert all(claim["as_predicted"] is (code == OK) for claim in said.values())
     assert f"{off - 1:+.0%}" in said["read alone"]["observed"]
+    rates = said["rebuild"]["bytes_per_second"]
+    assert rates["observed"] == pytest.approx(rates["predicted"] * off, abs=1)
+    assert report["cases"][0]["seconds_of"] == {"normal": 0.01, "degraded": 0.02, "rebuilding": 0.04}
     assert report["control"]["claims"][0]["as_predicted"] and halved
+
+
+def test_the_page_has_a_bar_for_each_rate(rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
+    _measures(monkeypatch, 0.85)
+    page = rehearsed.folder / "page.html"
+    rehearsed.folder.joinpath("report.json").write_text("{}")
+    rehearsed(Faulty(), "--measure", "-o", str(page), "--format", "html")
+    bars = re.findall(r'class="bar( predicted)?" style="width: ([0-9.]+)%"', page.read_text())
+    assert len(bars) == 2 * (2 * 3 + 1), (
+        "read, written, together and rebuilt; nothing is written where nothing is mounted"
+    )
+    assert max(float(width) for _, width in bars) == 100
+    pairs = list(zip(bars[::2], bars[1::2], strict=True))
+    assert all(float(seen[1]) == pytest.approx(0.85 * float(said[1]), abs=0.1) for said, seen in pairs)
+
+
+MDSTAT = """\
+Personalities : [raid1] [raid6] [raid5] [raid4]
+md126 : active raid1 sdd1[2] sdc1[1]
+      523264 blocks super 1.2 [2/1] [_U]
+      [==>..................]  recovery = 12.6% (65984/523264) finish=0.4min speed=16496K/sec
+
+md127 : active raid5 sda[3] sdb[1]
+      1046528 blocks super 1.2 level 5, 64k chunk, algorithm 2 [3/2] [_UU]
+{md127}
+unused devices: <none>
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "done"),
+    [
+        ("md126", "", 65984),
+        ("md127", "      [>....]  recovery =  0.1% (640/523264) finish=8.1min speed=1024K/sec\n", 640),
+        ("md127", "", None),
+        ("md127", "      [>....]  resync =  0.1% (640/523264) finish=8.1min speed=1024K/sec\n", None),
+    ],
+)
+def test_the_progress_of_a_rebuild_is_that_of_its_array(name: str, line: str, done: int | None) -> None:
+    class Guest:
+        def run(self, *_: object) -> object:
+            return SimpleNamespace(stdout=MDSTAT.format(md127=line))
+
+    assert rebuilding._done(Guest(), name) == done  # type: ignore[arg-type]
+
+
+def test_disks_of_the_twin_rebuild_at_one_pace_all_over() -> None:
+    """`estimate` has the average of a hard disk's tracks; the throttles of the twin are its outer ones."""
+    topology = load("examples/raid1-pair.yaml").topology
+    assert topology is not None
+    found = {each.name: each.rebuild.bytes_per_second for each in estimate(topology).arrays}
+    assert {name: pace * 0.75 for name, pace in measure._paces(topology).items()} == pytest.approx(found)
 
 
 def test_limits_without_effect_make_it_void(
@@ -109,6 +168,11 @@ def _measures(monkeypatch: pytest.MonkeyPatch, off: float, *, held: bool = True)
         def ask(self, command: str, **words: object) -> None:
             halved.append((command, words))
 
+    def rebuilt(rig: Rig, name: str, factor: float) -> Rebuilt:
+        pace = measure._paces(rig.subject.topology)[name] * factor
+        return Rebuilt(pace * off, {"normal": 0.01, "degraded": 0.02, "rebuilding": 0.04})
+
+    monkeypatch.setattr(measure, "rebuild", rebuilt)
     monkeypatch.setattr(measure, "_read", rate)
     monkeypatch.setattr(measure, "_written", rate)
     monkeypatch.setattr("tests.rehearsal.stand_in.StandIn.monitor", lambda self: Monitor(), raising=False)

@@ -58,7 +58,6 @@ SHOWN_BY = {
     "rebuild.DAY": "links::test_rebuild_window",
     "rebuild.LIKELY": "levels::test_read_error_in_rebuild",
     "rebuild.LONG_HOURS": "links::test_rebuild_window",
-    "rebuild.SYNC_SPEED_MAX": "links::test_rebuild_window",
     "redundancy.SPARE_FROM": "levels::test_members",
     "redundancy.WIDE": "levels::test_members",
     "shared_disks.SYNC_HOURS": "wiring::test_arrays_share_disks",

@@ -65,6 +65,11 @@ def _case(tried: Tried) -> dict[str, Any]:
                 "predicted": one.predicted,
                 "observed": one.observed,
                 "as_predicted": one.as_predicted,
+                **(
+                    {"bytes_per_second": {"predicted": round(one.rates[0]), "observed": round(one.rates[1])}}
+                    if one.rates
+                    else {}
+                ),
             }
             for one in tried.claims
         ],

@@ -13,6 +13,7 @@ from raidplan.base.words import duration
 from raidplan.estimate.survival import Outcome
 from raidplan.render.html.survival import SIGNS
 from raidplan.render.rehearsal.words import (
+    CLAIMS,
     OUTCOMES,
     acknowledged,
     case_words,
@@ -33,6 +34,17 @@ class Cell:
     """One thing in one case."""
 
     sign: str
+    words: str
+    good: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A rate, predicted and observed, as shares of the highest in percent."""
+
+    what: str
+    predicted: float
+    observed: float
     words: str
     good: bool
 
@@ -65,12 +77,29 @@ def rehearsal_page(report: Report) -> str:
         good=report.as_predicted and not report.void,
         things=[name_of(thing) for thing in things],
         lines=[_line(tried, things) for tried in report.tried],
+        bars=_bars(report),
         control=_line(report.control, things) if report.control else None,
         stages=stages,
         limits=limits(report),
         versions=versions(report),
         acknowledged=f"{acknowledged(report):,}",
     )
+
+
+def _bars(report: Report) -> list[Bar]:
+    """All rates that were measured."""
+    found = [(claim, claim.rates) for tried in report.tried for claim in tried.claims if claim.rates]
+    most = max((rate for _, rates in found for rate in rates), default=1) or 1
+    return [
+        Bar(
+            f"{name_of(claim.thing)}, {CLAIMS[claim.what]}",
+            100 * predicted / most,
+            100 * observed / most,
+            f"predicted {claim.predicted}, observed {claim.observed}",
+            claim.as_predicted,
+        )
+        for claim, (predicted, observed) in found
+    ]
 
 
 def _things(report: Report) -> list[Path]:

@@ -48,6 +48,7 @@ CLAIMS = {
     "read alone": "read alone",
     "write alone": "written alone",
     "read together": "read with all others",
+    "rebuild": "a member rebuilt",
     "at half the limits": "read at half the limits",
     "damage": "a record that was written over",
 }
@@ -87,7 +88,8 @@ def case_words(case: Case) -> str:
 
 def measured(tried: Tried) -> str:
     """The times that a case took, where it took some: `longest request 0.02 s`."""
-    return ", ".join(f"{what} {seconds:.2f} s" for what, seconds in tried.measured.items())
+    shown = ", ".join(f"{what} {seconds:.2f} s" for what, seconds in tried.measured.items())
+    return f"a read of 4 KiB: {shown}" if shown and tried.case.fault is Fault.RATES else shown
 
 
 def rows(report: Report) -> list[Row]:

@@ -20,6 +20,7 @@ from raidplan.plan import Plan
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.cases import Case, Fault
 from raidplan.twin.rehearsal.making import stood
+from raidplan.twin.rehearsal.rebuilding import rebuild
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
 from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, begun
@@ -55,8 +56,9 @@ def _rehearsed(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Ru
         report = replace(report, versions=stood(rig, plan, run))
         with run.stage("measure", "each array alone, then all together"):
             together = _all(twin, {each.name: each.together.read.bytes_per_second for each in found}, factor)
+            pace = _paces(topology)
             for each in found:
-                run.played(_measured(rig, each, factor, together), len(found))
+                run.played(_measured(rig, each, factor, together, pace), len(found))
         if found:
             with run.stage("control", "every limit is halved, and what is measured must be less"):
                 report = replace(report, control=_control(twin, found[0], factor))
@@ -91,7 +93,19 @@ def throttles(topology: Topology, factor: float) -> tuple[list[Disk], list[Link]
     return disks, list(links.values())
 
 
-def _measured(rig: Rig, each: Estimate, factor: float, together: Mapping[str, float]) -> Tried:
+def _paces(topology: Topology) -> dict[str, float]:
+    """Bytes per second of each array's rebuild, where every disk is as fast on its inner tracks as on its outer ones, as in the twin."""
+    hardware = topology.layout.hardware
+    disks = {name: disk.changed(rotational=False) for name, disk in hardware.disks.items()}
+    flat = topology.layout.changed(hardware=hardware.changed(disks=disks))
+    found = estimate(replace(topology, layout=flat)).arrays
+    return {each.name: each.rebuild.bytes_per_second for each in found if each.rebuild.bytes_per_second}
+
+
+def _measured(
+    rig: Rig, each: Estimate, factor: float, together: Mapping[str, float], pace: Mapping[str, float]
+) -> Tried:
+    """The rates of an array, the rebuild last: it leaves the array without a member."""
     began = time.monotonic()
     thing: Path = ("arrays", each.name)
     claims = []
@@ -102,14 +116,19 @@ def _measured(rig: Rig, each: Estimate, factor: float, together: Mapping[str, fl
         claims.append(_claim(thing, "write alone", rate * factor, _written(rig.twin, mount, rate * factor)))
     if each.name in together and (rate := each.together.read.bytes_per_second):
         claims.append(_claim(thing, "read together", rate * factor, together[each.name]))
+    times: dict[str, float] = {}
+    if (rate := pace.get(each.name)) and each.name in rig.members:
+        done = rebuild(rig, each.name, factor)
+        claims.append(_claim(thing, "rebuild", rate * factor, done.bytes_per_second))
+        times = done.seconds_of_a_read
     case = Case(each.name, "array", (), {}, Fault.RATES)
-    return Tried(case, time.monotonic() - began, (), claims=tuple(claims))
+    return Tried(case, time.monotonic() - began, (), claims=tuple(claims), measured=times)
 
 
 def _claim(thing: Path, what: str, predicted: float, observed: float) -> Claim:
     close = abs(observed - predicted) <= WITHIN * predicted
     off = f"{observed / predicted - 1:+.0%}"
-    return Claim(thing, what, _said(predicted), f"{_said(observed)} ({off})", close)
+    return Claim(thing, what, _said(predicted), f"{_said(observed)} ({off})", close, (predicted, observed))
 
 
 def _said(rate: float) -> str:

@@ -31,6 +31,8 @@ class Claim:
     predicted: str
     observed: str
     as_predicted: bool
+    rates: tuple[float, float] | None = None
+    """Bytes per second, predicted and observed, where it is a rate."""
 
 
 @dataclass(frozen=True)
