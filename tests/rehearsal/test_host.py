@@ -55,6 +55,15 @@ def test_without_qemu_it_says_what_to_install(
 
 
 @pytest.mark.usefixtures("installed")
+def test_without_the_firmware_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    topology = load("examples/root-raid1-uefi.yaml").topology
+    assert topology is not None
+    monkeypatch.setattr(host, "OVMF", {"uefi": (Path("/no/code.fd"), Path("/no/variables.fd"))})
+    with pytest.raises(Lacking, match="apt-get install ovmf"):
+        check_host(subject_of(topology), None, None)
+
+
+@pytest.mark.usefixtures("installed")
 def test_without_memory_or_room_nothing_is_started(
     subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from raidplan.base.size import GIB, MIB, human
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.server import Image, cache_folder
+from raidplan.twin.server.arguments import OVMF
 
 NEEDS = {
     "qemu-system-x86_64": "qemu-system-x86",
@@ -40,6 +41,8 @@ def check_host(subject: Subject, image: Path | None, folder: Path | None) -> Non
     wanted = {program: package for program, package in NEEDS.items() if not image or program not in BUILDS}
     path = "/usr/sbin:/usr/bin:/sbin:/bin"
     missing = [package for program, package in wanted.items() if not shutil.which(program, path=path)]
+    if subject.firmware in OVMF and not all(file.exists() for file in OVMF[subject.firmware]):
+        missing.append("ovmf")
     if missing:
         raise Lacking(
             f"a rehearsal needs programs that are not installed: apt-get install {' '.join(missing)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,9 +14,10 @@ from raidplan.twin.rehearsal.host import EMULATION
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Subject, described
 from raidplan.twin.server import Disk, Image, Link, Twin, TwinError, find_or_build
+from raidplan.twin.server.arguments import Firmware
 from raidplan.twin.server.recipe import PACKAGES, Recipe
 
-LOADERS = ("grub-pc",)
+LOADERS: Mapping[Firmware, tuple[str, ...]] = {"bios": ("grub-pc",), "uefi": ("grub-efi-amd64", "efibootmgr")}
 """The packages of the boot loader, in the image of a system that boots by itself."""
 APPLY_SECONDS, BOOT_SECONDS = 3600.0, 900.0
 WHOLE, NOTHING = "every property was read back", "nothing to do"
@@ -92,13 +93,17 @@ def begun(
     """The machine with these disks and limits, booted from the image of the release. Raises StageFailed."""
     image = wish.image
     if image is None:
-        recipe = Recipe(wish.suite, (*PACKAGES, *LOADERS)) if subject.fresh else Recipe(wish.suite)
+        recipe = (
+            Recipe(wish.suite, (*PACKAGES, *LOADERS[subject.firmware]))
+            if subject.fresh
+            else Recipe(wish.suite)
+        )
         with run.stage("build", f"the image of {wish.suite}, once"):
             image = find_or_build(recipe, say=lambda line: run.say(f"{'':10}  {line}"))
     with run.stage("boot", described(subject)):
         twin = Twin.start(
             disks, memory_mib=subject.memory_mib, image=image, directory=wish.folder, accelerator=wish.accelerator,
-            boot_timeout=BOOT_SECONDS, links=links,
+            boot_timeout=BOOT_SECONDS, links=links, firmware=subject.firmware,
         )  # fmt: skip
     with twin:
         yield twin

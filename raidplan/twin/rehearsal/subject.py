@@ -18,6 +18,7 @@ from raidplan.render.layout_data import layout_to_data
 from raidplan.render.yaml_text import yaml_text
 from raidplan.topology import Topology, resolve
 from raidplan.twin.loops.scale import scaled
+from raidplan.twin.server.arguments import Firmware
 from raidplan.twin.server.hardware import MODEL_AT_MOST
 
 SYSTEM_MIB = 1536
@@ -45,6 +46,11 @@ class Subject:
     def host(self) -> str:
         """The layout's host."""
         return self.topology.host
+
+    @property
+    def firmware(self) -> Firmware:
+        """The firmware that starts it."""
+        return "uefi" if self.fresh and self.topology.layout.hardware.firmware == "uefi" else "bios"
 
     @property
     def fresh(self) -> bool:
@@ -88,8 +94,6 @@ def _unsuited(layout: Layout) -> Iterator[str]:
     system = {entry.mount: name for name, entry in layout.filesystems.items() if entry.mount in SYSTEM_MOUNTS}
     if system and "/" not in system:
         yield f"{', '.join(system.values())}: the layout has {', '.join(map(str, system))} of a system, and not its root file system, so nothing can boot"
-    if system and layout.hardware.firmware == "uefi":
-        yield f"{system['/']}: a whole server that boots by UEFI cannot be rehearsed yet; one that boots by BIOS can"
 
 
 def _shown(data: dict[str, Any]) -> Iterator[str]:

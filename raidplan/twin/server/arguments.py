@@ -196,11 +196,12 @@ def _firmware(machine: Machine, paths: Paths) -> list[str]:
     code, _ = OVMF[machine.firmware]
     # Only code in system management mode may change the variables that Secure Boot goes by.
     only = ["-global", "driver=cfi.pflash01,property=secure,value=on"] if machine.firmware == "secure" else []
-    drives = [(code, "on", 0), (paths.variables, "off", 1)]
+    kept = "qcow2" if machine.snapshots else "raw"
+    drives = [(code, "raw", "on", 0), (paths.variables, kept, "off", 1)]
     return only + [
         word
-        for path, is_fixed, unit in drives
-        for word in ("-drive", f"if=pflash,format=raw,unit={unit},readonly={is_fixed},file={_comma(path)}")
+        for path, form, is_fixed, unit in drives
+        for word in ("-drive", f"if=pflash,format={form},unit={unit},readonly={is_fixed},file={_comma(path)}")
     ]
 
 

@@ -44,16 +44,14 @@ def paths_in(directory: Path, console: Path, sockets: Path, disks: tuple[Disk, .
 def lay_out(image: Image, paths: Paths, machine: Machine) -> None:
     """A copy of the image that the guest may change, empty disks of the true sizes, new firmware variables, an empty console log."""
     if machine.firmware in OVMF:
-        shutil.copyfile(OVMF[machine.firmware][1], paths.variables)
+        new = OVMF[machine.firmware][1]
+        _above(new, paths.variables) if machine.snapshots else shutil.copyfile(new, paths.variables)
     paths.console.parent.mkdir(parents=True, exist_ok=True)
     paths.console.write_bytes(b"")
     shutil.copyfile(image.kernel, paths.kernel)
     shutil.copyfile(image.initrd, paths.initrd)
     if machine.snapshots:
-        tool(
-            ["qemu-img", "create", "-q", "-f", "qcow2", "-b", str(image.root), "-F", "raw", str(paths.root)],
-            BootError,
-        )
+        _above(image.root, paths.root)
     else:
         tool(["cp", "--sparse=always", "--reflink=auto", str(image.root), str(paths.root)], BootError)
     for disk in machine.disks:
@@ -71,14 +69,20 @@ def overlay(paths: Paths, blank: Collection[str] = ()) -> Paths:
     def above(path: Path, *, empty: bool = False) -> Path:
         made = path.with_suffix(".qcow2")
         made.unlink(missing_ok=True)
-        content = (
-            (str(made), str(path.stat().st_size)) if empty else ("-b", str(path), "-F", "raw", str(made))
-        )
-        tool(["qemu-img", "create", "-q", "-f", "qcow2", *content], BootError)
+        if empty:
+            tool(["qemu-img", "create", "-q", "-f", "qcow2", str(made), str(path.stat().st_size)], BootError)
+        else:
+            _above(path, made)
         return made
 
     disks = {name: above(path, empty=name in blank) for name, path in paths.disks.items()}
-    return replace(paths, root=above(paths.root), disks=disks)
+    variables = above(paths.variables) if paths.variables.exists() else paths.variables
+    return replace(paths, root=above(paths.root), variables=variables, disks=disks)
+
+
+def _above(base: Path, made: Path) -> None:
+    """A file that holds what is written from now on, above a raw one."""
+    tool(["qemu-img", "create", "-q", "-f", "qcow2", "-b", str(base), "-F", "raw", str(made)], BootError)
 
 
 def lay_out_disks(paths: Paths, disks: tuple[Disk, ...]) -> None:

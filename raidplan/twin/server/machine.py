@@ -205,7 +205,7 @@ class Twin:
         """
         if self.running:
             raise TwinError("the machine is on already")
-        if not self.machine.snapshots:
+        if not (self.machine.snapshots or self.machine.boots_itself):
             take_boot_files(self._paths.root, self._paths.kernel, self._paths.initrd)
         if snapshots and not self.machine.snapshots:
             self.start_over(without=self.machine.unplugged, timeout=timeout)
