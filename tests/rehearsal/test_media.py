@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from raidplan.twin.rehearsal.media import change, erase, is_changed, slow, unreadable
-from raidplan.twin.server import Disk, Image, Twin, TwinError
-from raidplan.twin.server.arguments import Machine, qemu_arguments
+from raidplan.twin.server import Disk, Image, Twin, TwinError, states
+from raidplan.twin.server.arguments import Machine, qemu_arguments, state_nodes
 from raidplan.twin.server.folders import lay_out_disks, overlay
 from raidplan.twin.server.process import QemuProcess
 
@@ -19,9 +19,9 @@ pytestmark = pytest.mark.skipif(not shutil.which("qemu-system-x86_64"), reason="
 SIZE = 3 * 2**30 + 4096
 
 
-@pytest.fixture
-def twin(tmp_path: Path) -> Iterator[Twin]:
-    """A machine with two disks, which has power and executes nothing."""
+@pytest.fixture(params=[False])
+def twin(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Twin]:
+    """A machine with two disks, which has power and executes nothing; with a disk of its own, or one that boots from the others."""
     machine = Machine((Disk("a", SIZE, "A"), Disk("b", 2**20, "B")), memory_mib=64)
     image = Image(tmp_path, tmp_path / "key")
     up = Twin(machine, image, tmp_path, tmp_path / "console", own=False, say=lambda _: None)
@@ -32,9 +32,12 @@ def twin(tmp_path: Path) -> Iterator[Twin]:
             file.seek(place)
             file.write(b"x" * 4096)
     up._paths = overlay(up._paths)
-    up.machine = Machine(machine.disks, memory_mib=64, snapshots=True, unplugged=frozenset({"a"}))
+    up.machine = Machine(
+        machine.disks, memory_mib=64, snapshots=True, unplugged=frozenset({"a"}), boots_itself=request.param
+    )
     words = qemu_arguments(up.machine, up._paths, 1)
-    del words[words.index("-kernel") : words.index("-append") + 2]
+    if "-kernel" in words:
+        del words[words.index("-kernel") : words.index("-append") + 2]
     words[words.index("-netdev") + 1] = "user,id=net"
     up._process = QemuProcess([*words, "-S"], tmp_path / "qemu.log")
     end = time.monotonic() + 30
@@ -110,11 +113,32 @@ def test_a_disk_limps_and_recovers(twin: Twin) -> None:
 def test_after_a_fault_of_media_a_state_is_restored_and_the_disk_reads(twin: Twin) -> None:
     """A filter that stays would be drained for ever: the device would never answer again."""
     twin.plug("a")
-    for command in ("savevm ready", "loadvm ready"):
+    for through in (states.save, states.load):
         with unreadable(twin, "a", 2**20), slow(twin, "b", 2):
             said(twin, f"read {2**20} 4096")
         change(twin, "a", 0)
         with twin.monitor() as monitor:
-            assert monitor.ask("human-monitor-command", **{"command-line": command}) == ""
+            through(monitor, "ready", state_nodes(twin.machine))
         assert "read 4096/4096" in said(twin, f"read -P 0x78 {2**20} 4096")
     assert "failed" not in said(twin, "read -P 0x5a 0 512"), "as it was when it was saved"
+
+
+@pytest.mark.parametrize(
+    "twin", [False, True], ids=["with a disk of its own", "that boots itself"], indirect=True
+)
+def test_a_state_is_restored_after_every_disk_was_pulled_and_put_back(twin: Twin) -> None:
+    """Left to itself, QEMU then looks for the memory on another disk than before."""
+    twin.plug("a")
+    nodes = state_nodes(twin.machine)
+    with twin.monitor() as monitor:
+        states.save(monitor, "ready", nodes)
+    change(twin, "a", 0)
+    for name in ("a", "b"):
+        twin.unplug(name)
+        twin.plug(name)
+    with twin.monitor() as monitor:
+        states.load(monitor, "ready", nodes)
+        states.save(monitor, "ready", nodes)
+        with pytest.raises(TwinError):
+            states.load(monitor, "never", nodes)
+    assert "failed" not in said(twin, "read -P 0x78 0 512"), "as it was when it was saved"

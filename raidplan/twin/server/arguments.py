@@ -152,6 +152,12 @@ def content_node(name: str, machine: Machine) -> str:
     return f"n{[disk.name for disk in machine.disks].index(name)}"
 
 
+def state_nodes(machine: Machine) -> list[str]:
+    """QEMU's names of the nodes that keep a state of the whole machine; the first keeps its memory."""
+    disks = [content_node(disk.name, machine) for disk in machine.disks]
+    return disks if machine.boots_itself else ["root", *disks]
+
+
 def disk_nodes(name: str, machine: Machine, path: Path) -> list[Properties]:
     """The block nodes of a disk, from its content in the file up to what its device reads."""
     return list(_nodes(next(disk for disk in machine.disks if disk.name == name), machine, path))

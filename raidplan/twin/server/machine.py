@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from raidplan.twin.server.arguments import Firmware, Machine, Paths, disk_device, disk_id
+from raidplan.twin.server import states
+from raidplan.twin.server.arguments import Firmware, Machine, Paths, disk_device, disk_id, state_nodes
 from raidplan.twin.server.boot import connected, power_on
 from raidplan.twin.server.boot_files import take_boot_files
 from raidplan.twin.server.failure import (
@@ -172,22 +173,21 @@ class Twin:
 
     def save(self, name: str) -> None:
         """Keeps the state of the whole machine, with its memory and all disks. Raises TwinError for one without `snapshots`."""
-        self._states(f"savevm {name}")
+        with self._states() as monitor:
+            states.save(monitor, name, state_nodes(self.machine))
 
     def restore(self, name: str, *, timeout: float = BOOT_SECONDS) -> None:
         """Makes the machine what it was when the state was saved. Raises TwinError where there is none."""
         self._disconnect()
-        self._states(f"loadvm {name}")
+        with self._states() as monitor:
+            states.load(monitor, name, state_nodes(self.machine))
         assert self._process is not None
         self._master = connected(self._shell, self._process, self.console, time.monotonic() + timeout)
 
-    def _states(self, command: str) -> None:
+    def _states(self) -> Monitor:
         if not self.machine.snapshots:
             raise TwinError("the machine was started without snapshots")
-        with self.monitor(600) as monitor:
-            said = monitor.ask("human-monitor-command", **{"command-line": command})
-        if said:
-            raise TwinError(f"{command}: {said.strip()}")
+        return self.monitor(states.SECONDS)
 
     def monitor(self, timeout: float = 60) -> Monitor:
         """QEMU's monitor; a context manager. Raises TwinError where the machine is off."""
