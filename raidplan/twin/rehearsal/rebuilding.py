@@ -35,7 +35,7 @@ class Rebuilt:
     """The rebuild of one member."""
 
     bytes_per_second: float
-    """Of each member."""
+    """The rate of each member."""
     seconds_of_a_read: dict[str, float]
     """By the state of the array."""
 
