@@ -145,6 +145,47 @@ def test_what_is_destroyed_is_given_up_by_host_and_digest(tmp_path: Path) -> Non
 
 
 @pytest.mark.long
+def test_a_host_without_a_digest_of_its_own_gives_nothing_up(tmp_path: Path) -> None:
+    """It stands in the mapping with nothing, or the digests are a text: nothing begins, on no host."""
+    nothing = ("--extra-vars", json.dumps({"rolling_destroy": {"s2": None}}))
+    _, lines, said = rolled(tmp_path, *nothing, wiped="s2")
+    assert lines[1].startswith("s2: refused: the plan destroys ext4") and not asked(tmp_path), said
+    told, _ = run(tmp_path, "--extra-vars", json.dumps({"rolling_destroy": "s2: sha256:0"}))
+    failed = {(each.task, each.status) for each in told if each.status != "ok"}
+    assert failed == {("Refuse digests of no host", "failed")} and not asked(tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("confirm", "result"), [("{{ inventory_hostname_short }}", "planned"), (None, "refused")])  # fmt: skip
+def test_hosts_with_a_domain_in_the_inventory(confirm: str | None, result: str, tmp_path: Path) -> None:
+    """A layout's host has none, so the playbook has to be told which host is meant."""
+    layout = pair("s1", tmp_path)
+    layout.rename(tmp_path / "s1.example.org.yaml")
+    known = {
+        "rolling_layouts": str(tmp_path),
+        "rolling_become": False,
+        "rolling_executable": str(PROGRAMS / "raidplan"),
+        "rolling_machine": str(layout.with_suffix(".json")),
+        **({"rolling_confirm": confirm} if confirm else {}),
+    }
+    done, told = playbook(ROLLING, {"s1.example.org": known}, tmp_path, "--check")
+    assert by_task(told, "Plan")["s1.example.org"].values["result"] == result, done.stdout
+    (line,) = by_task(told, "Summary")["s1.example.org"].values["msg"]
+    said = "" if confirm else ": the layout is for s1, and this host is s1.example.org"
+    assert line == f"s1.example.org: {result}{said}"
+
+
+@pytest.mark.long
+def test_a_python_that_does_not_run_is_said_in_the_summary(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho no such Python here >&2; exit 127\n")
+    python.chmod(0o755)
+    _, lines, said = rolled(tmp_path, s2={"ansible_python_interpreter": str(python)})
+    assert lines[1].startswith("s2: failed: ") and "no such Python here" in lines[1], lines
+    assert "s2: failed, 0 steps" in said and "unreachable, " not in said and not asked(tmp_path)
+
+
+@pytest.mark.long
 def test_check_mode_is_no_refusal_of_what_is_destroyed(tmp_path: Path) -> None:
     _, lines, said = rolled(tmp_path, "--check", wiped="s2")
     assert lines == [
