@@ -144,6 +144,19 @@ def test_a_debian_package_is_installed_once_and_found_where_it_is(tmp_path: Path
     assert defaults["server_executable"] == "raidplan"
 
 
+@pytest.mark.long
+def test_the_one_file_is_installed_by_the_name_that_is_run(tmp_path: Path) -> None:
+    tasks = copy(tmp_path / "collections") / "roles" / "server" / "tasks" / "install.yml"
+    text = tasks.read_text()
+    assert "'/usr/local/bin/" in text
+    tasks.write_text(text.replace("'/usr/local/bin/", f"'{tmp_path}/bin/"))
+    words = ("--extra-vars", '{"server_executable": "raidplan-of-a-name"}')
+    path = {"PATH": f"{tmp_path}/bin:/usr/bin:/bin:/usr/sbin:/sbin"}
+    told, said = run(tmp_path, *words, environment=path)
+    assert failure(told)["result"] == "refused", said
+    assert [each.name for each in (tmp_path / "bin").iterdir()] == ["raidplan-of-a-name"]
+
+
 def applying(folder: Path, apply: str, *words: str) -> tuple[list[Told], str]:
     """The role with a raidplan that writes to no disk; `apply` is shell that it runs."""
     (folder / "pair.apply").write_text(apply)
