@@ -73,7 +73,7 @@ dist: $(VENV)/ready
 # The examples' exports, read by curtin's own parser: `make curtin CURTIN=FOLDER`, where its sources lie.
 curtin: $(VENV)/ready
 	$(VENV)/bin/pip install --quiet jsonschema oauthlib
-	$(VENV)/bin/python -m tests.installers.curtin $(CURTIN)
+	$(VENV)/bin/python -m tests.installers.curtin "$(CURTIN)"
 
 bench: $(VENV)/ready
 	$(VENV)/bin/python -m bench

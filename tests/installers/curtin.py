@@ -11,6 +11,7 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import yaml
 
@@ -23,6 +24,9 @@ CREATE = {"md_devname", "raidlevel", "devices", "spares", "container", "md_name"
 
 def main(words: Sequence[str]) -> int:
     """Prints a line for each row and each example; the exit code."""
+    if not Path(words[0], "curtin", "storage_config.py").is_file():
+        print(f"no sources of curtin lie in the folder {words[0]!r}: make curtin CURTIN=FOLDER")
+        return 2
     sys.path.insert(0, words[0])
     wrong, read = [*differences()], 0
     for each in wrong:

@@ -19,6 +19,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import Trace
 from raidplan.render.installers.maas import decimal
 from tests.examples import EXAMPLES
+from tests.installers import curtin
 from tests.installers.grammar import OF_CURTIN, OF_MAAS, problems_of_curtin, problems_of_maas
 
 TIB = 2**40
@@ -312,3 +313,8 @@ def test_a_kept_disk_is_given_to_no_installer(tmp_path: Path) -> None:
     done = export(tmp_path, "--offline", str(place / "s1.yaml"), "--format", "curtin", "--output", str(tmp_path / "made"))  # fmt: skip
     assert done.returncode == 4 and not (tmp_path / "made").exists()
     assert "is kept, and an installer writes over every disk" in done.stderr
+
+
+def test_a_folder_without_curtin_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert curtin.main([str(tmp_path)]) == 2 == curtin.main([""])
+    assert f"no sources of curtin lie in the folder '{tmp_path}'" in capsys.readouterr().out
