@@ -29,8 +29,10 @@ def plan_of_change(made: Diff, old: Plan, new: Plan) -> Plan:
 
 
 def _stands(step: Step, before: Mapping[str, tuple[object, object]], lost: set[str]) -> bool:
-    """The same step of the old plan made it, and it is not made anew."""
-    return before.get(step.id) == (step.action, step.proof) and step.because not in lost
+    """A step of the old plan made it, and it is not made anew; only tables and lines in files are written anew where they differ."""
+    if step.because in lost or step.id not in before:
+        return False
+    return step.phase in MAKING - {"partition"} or before[step.id] == (step.action, step.proof)
 
 
 def _in_place(step: Step, kept: set[str]) -> bool:

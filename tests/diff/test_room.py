@@ -123,6 +123,30 @@ def test_the_plan_of_a_change_has_what_is_new_and_nothing_that_stands(
     )
 
 
+@pytest.mark.parametrize("made", ["type: xfs", "type: ext4"])
+def test_a_file_system_that_stays_is_not_made_in_the_plan_of_the_change(
+    made: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With other chunks below it mkfs would have had other arguments: the plan of the change had that command, for a file system with data."""
+    old = group().replace("type: ext4", made)
+    for new in (
+        old.replace("raid6", "raid6, chunk: 64KiB"),
+        old.replace("size: 3TB", "size: 3TB, physical_block: 4096"),
+    ):
+        assert diffed(old, new, tmp_path, "--plan") == 0
+        text = capsys.readouterr().out
+        assert "no data would be destroyed" in text and "plan of the change" in text and "format" not in text
+
+
+def test_a_disk_that_goes_to_another_array_is_partitioned_in_the_plan_of_the_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = group()
+    assert diffed(old, old.replace("{a: {level", "{b: {level").replace("[a]", "[b]"), tmp_path, "--plan") == 1
+    text = capsys.readouterr().out.partition("plan of the change")[2]
+    assert "partition d[0-5]" in text and "create raid6 b" in text
+
+
 def test_what_is_made_anew_is_in_the_plan_of_the_change(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
