@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from raidplan.base.findings import dotted
 from raidplan.document import Span
+from raidplan.render.together import frame, together
 from raidplan.review.located import Located
 
 ALIKE = 5
 """The number of findings of one rule at one place that are spelled out."""
+LISTED = 200
+"""The most characters of names that one sentence has more than each of those that it stands for."""
 
 
 def grouped(findings: Iterable[Located]) -> list[list[Located]]:
@@ -33,10 +36,10 @@ def details(group: Sequence[Located]) -> Iterator[str]:
 
 
 def alike(group: Sequence[Located], most: int = ALIKE) -> Iterator[str]:
-    """The subjects of the other findings of a group, as far as the first has not named them."""
+    """The other findings of a group, as far as the first does not say the same, those that differ in names alone as one."""
     message = group[0].finding.message
     same = [dotted(item.finding.path) for item in group if item.finding.message == message]
-    others = [item.finding.message for item in group if item.finding.message != message]
+    others = _folded([item.finding.message for item in group if item.finding.message != message])
     if len(same) > 1:
         yield f"{len(same)} times: {_some(same)}"
     cut = len(others) > most + 1
@@ -56,6 +59,19 @@ def places(group: Sequence[Located]) -> list[tuple[Span, str]]:
     return [(span, _some(texts)) for span, texts in found.items()]
 
 
+def _folded(sentences: Sequence[str]) -> list[str]:
+    """The sentences, those that differ in names alone as one, unless their names make no ranges."""
+    frames: dict[object, list[str]] = {}
+    for sentence in sentences:
+        frames.setdefault(frame(sentence), []).append(sentence)
+    found: list[str] = []
+    for each in frames.values():
+        said = together(each)
+        found += [said] if len(said) <= len(each[0]) + LISTED else each
+    return found
+
+
 def _some(words: Sequence[str]) -> str:
-    shown = ", ".join(words[:ALIKE])
-    return f"{shown}, ..." if len(words) > ALIKE else shown
+    short = _folded(words)
+    shown = ", ".join(short[:ALIKE])
+    return f"{shown}, ..." if len(short) > ALIKE else shown

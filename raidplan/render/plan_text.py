@@ -23,8 +23,9 @@ from raidplan.render import overview
 from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text
 from raidplan.render.estimate_words import alike
-from raidplan.render.folded import folded_findings, groups, in_order, shape
+from raidplan.render.folded import folded_findings, groups, shape
 from raidplan.render.losses import loss_texts
+from raidplan.render.together import in_order
 from raidplan.render.visible import visible
 
 INDENT = " " * 7

@@ -57,7 +57,9 @@ def test_related_places_are_named_with_their_lines() -> None:
 
 def test_related_places_of_one_line_are_one_and_many_are_cut() -> None:
     text = findings_text([located(related=[(7, f"d{n}") for n in range(9)])], {})
-    assert text.count("see f.yaml:7:1: d0, d1, d2, d3, d4, ...\n") == 1 and "d5" not in text
+    assert text.count("see f.yaml:7:1: d[0-8]\n") == 1
+    text = findings_text([located(related=[(7, f"{n} MB/s") for n in range(9)])], {})
+    assert text.count("see f.yaml:7:1: 0 MB/s, 1 MB/s, 2 MB/s, 3 MB/s, 4 MB/s, ...\n") == 1
     text = findings_text([located(related=[(n, f"d{n}") for n in range(1, 10)])], {})
     assert text.count("  see ") == 5 and "  and 4 places more; --format json has them all\n" in text
     alike = [located(f"m{n}", related=[(3, "pm0")]) for n in range(40)]
@@ -76,10 +78,17 @@ def test_colour_adds_nothing_but_colour() -> None:
 def test_what_a_range_multiplies_is_said_once() -> None:
     same = [located("unknown key", path=("disks", f"d{n}")) for n in range(40)]
     text = findings_text(same, {})
-    assert text.count("unknown key") == 1 and "40 times: disks.d0, disks.d1, " in text
-    different = [located(f"d{n} is slow") for n in range(40)]
-    text = findings_text(different, {})
-    assert "also: d5 is slow" in text and "d6 is slow" not in text and "and 34 more here" in text
+    assert text.count("unknown key") == 1 and "40 times: disks.d[0-39]\n" in text
+    text = findings_text(
+        [located(f"d{n} is slow", related=[(3, f"the multiplier pm{n}")]) for n in range(40)], {}
+    )
+    assert "also: d[1-39] is slow\n  see f.yaml:3:1: the multiplier pm[0-39]\n" in text and "more" not in text
+    figures = findings_text([located(f"d0 reads {n} MB/s") for n in range(40)], {})
+    assert (
+        "also: d0 reads 5 MB/s" in figures and "reads 6 MB/s" not in figures and "and 34 more here" in figures
+    )
+    long = findings_text([located(f"{chr(97 + n) * 40} is slow") for n in range(26)], {})
+    assert long.count("also: ") == 5 and "and 20 more here" in long
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_an_annotation_over_lines_has_no_columns() -> None:
 def test_a_range_is_one_annotation_and_one_row() -> None:
     many = checked(*(located(f"d{n} is slow") for n in range(40)))
     (command,) = commands(render("github", [many], LOOK))
-    assert "also: d5 is slow\nand 34 more here" in command.data
+    assert command.data.endswith("also: d[1-39] is slow")
     assert render("markdown", [many], LOOK).count("| error |") == 1
 
 

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from raidplan.plan import DiskIdentity, Loss, Plan, Proof, Run, SetAttribute, Step, WriteBlock, WriteFile
-from raidplan.render.folded import groups, together
+from raidplan.render.folded import groups
 from raidplan.render.markdown import LIMIT, prose
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_text import render_plan
+from raidplan.render.together import together
 from raidplan.render.visible import visible
 from tests.render.planned import EXAMPLE, HOSTILE, of_layout
 

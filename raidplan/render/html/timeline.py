@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from raidplan.plan import Plan, Step
 from raidplan.render import overview
-from raidplan.render.folded import grouped, together
+from raidplan.render.folded import grouped
 from raidplan.render.html.source import Place
 from raidplan.render.losses import loss_texts
 from raidplan.render.plan_text import action_lines
+from raidplan.render.together import together
 
 
 @dataclass(frozen=True, slots=True)
