@@ -66,6 +66,8 @@ class StandIn:
     slow: bool = False
     mirror: bool = False
     calls: list[str] = field(default_factory=list)
+    orders: list[tuple[str, ...]] = field(default_factory=list)
+    """The orders of disks that boots asked for."""
     settled_in: float = 12.0
     host: str = "twin"
 
@@ -169,7 +171,15 @@ class StandIn:
         swaps = {name: stands("swap", name) for name, entry in layout.swap.items() if entry.device}
         return {"arrays": arrays, "mounts": mounts, "swap": paging, "swaps": swaps}
 
-    def start_over(self, *, without: Collection[str] = (), blank: Collection[str] = (), **_: object) -> None:
+    def start_over(
+        self,
+        *,
+        without: Collection[str] = (),
+        blank: Collection[str] = (),
+        disks: Sequence[Disk] = (),
+        **_: object,
+    ) -> None:
+        self.orders += [tuple(disk.name for disk in disks)] if disks else []
         self.at_boot, self.out = True, {*without, *blank}
         self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = False
         found = outcomes_at_boot(self.topology, self.out)

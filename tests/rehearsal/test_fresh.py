@@ -50,6 +50,11 @@ def test_it_is_made_below_a_target_and_booted_from_its_disks(rehearsed: Rehearsa
     assert not seen["a", "pulled"]["machine"] and seen["d0", "pulled"]["machine"]
 
 
+def test_a_blank_disk_comes_last_in_the_boot_order(rehearsed: Rehearsal) -> None:
+    rehearsed(Faulty(), "--faults", "boot:d0", text=SERVER)
+    assert rehearsed.twin.orders == [("d1", "e0", "e1", "d0")], "one boot with it blank"
+
+
 def test_one_that_does_not_boot_without_a_disk_is_found(rehearsed: Rehearsal) -> None:
     report = rehearsed(Faulty(boots_without=False), "--faults", "boot:d0", text=SERVER, code=FINDINGS)
     assert {case["as_predicted"] for case in report["cases"] if case["fault"] == "absent"} == {False}

@@ -47,7 +47,9 @@ def _started(rig: Rig, case: Case) -> None:
         case Fault.ABSENT:
             twin.start_over(without=case.disks, timeout=BOOT_SECONDS)
         case Fault.BLANK:
-            twin.start_over(blank=case.disks, timeout=BOOT_SECONDS)
+            # The twin's BIOS ends at a first disk on which nothing is; a person names another one in the boot order.
+            order = sorted(twin.machine.disks, key=lambda disk: disk.name in case.disks)
+            twin.start_over(blank=case.disks, disks=order, timeout=BOOT_SECONDS)
         case Fault.MOVED:
             twin.start_over(disks=twin.machine.disks[::-1], timeout=BOOT_SECONDS)
         case Fault.STALE:
