@@ -18,9 +18,10 @@ class Costs:
 
     def add(self, places: Iterable[int], more: int) -> None:
         """Adds the same to the numbers at some places."""
+        costs, stale = self.costs, self.stale
         for place in places:
-            self.costs[place] += more
-            self.stale.add(place >> BLOCK)
+            costs[place] += more
+            stale.add(place >> BLOCK)
 
     def least(self) -> int:
         """The least of all; there is one."""

@@ -103,45 +103,28 @@ def _arranged(layout: str, signs: tuple[Sign, ...]) -> tuple[Order, Cost]:
     return row.searched(order)
 
 
-class _Row:
-    """The slots of an array of copies."""
+class _Slots:
+    """The slots of an array of copies, whatever is in them."""
 
-    def __init__(self, layout: str, signs: tuple[Sign, ...]) -> None:
-        self.signs, self.copies = signs, int(layout[1:])
-        self.sets = copy_sets(layout, len(signs))
+    def __init__(self, layout: str, count: int) -> None:
+        self.copies = int(layout[1:])
+        self.sets = copy_sets(layout, count)
         self.pairs = list(dict.fromkeys(pair for slots in self.sets for pair in combinations(slots, 2)))
         # What is known once a slot is filled, if they are filled from the first one on.
-        self.ends: list[list[tuple[int, ...]]] = [[] for _ in signs]
-        self.before: list[list[int]] = [[] for _ in signs]
+        self.ends: list[list[tuple[int, ...]]] = [[] for _ in range(count)]
+        self.before: list[list[int]] = [[] for _ in range(count)]
         for slots in self.sets:
             self.ends[max(slots)].append(slots)
         for one, other in self.pairs:
             self.before[max(one, other)].append(min(one, other))
-        self.turns = self._turns()
+        self.turns = self._turns(count)
 
-    def cost(self, order: Sequence[int]) -> Cost:
-        where = [self.signs[n] for n in order]
-        met = sum(len(where[one] & where[other]) for one, other in self.pairs)
-        return self._dead(where, self.sets) if met else 0, met
-
-    def _dead(self, where: Sequence[Sign], sets: Sequence[tuple[int, ...]]) -> int:
-        common = (frozenset.intersection(*(where[slot] for slot in slots)) for slots in sets)
-        return sum(any(isinstance(part, str) or part >= 0 for part in some) for some in common)
-
-    def dealt(self, cards: Sequence[int]) -> Order:
-        """Members dealt like cards: one to every block of slots, then a second one."""
-        row = [0] * len(cards)
-        for slot, card in zip(self.turns, cards, strict=True):
-            row[slot] = card
-        return tuple(row)
-
-    def _turns(self) -> list[int]:
+    def _turns(self, count: int) -> list[int]:
         """The slots in the order in which they get their cards.
 
         There are as many blocks as a component may hold members, none shorter than the copies are many: two
         neighbours in the row are a block apart.
         """
-        count = len(self.signs)
         blocks = max(1, count // self.copies)
         size, longer = divmod(count, blocks)
         starts = [block * size + min(block, longer) for block in range(blocks)]
@@ -153,6 +136,34 @@ class _Row:
             for slot in range(start, end)
         )
         return [slot for _, slot in slots]
+
+
+@cache
+def _slots(layout: str, count: int) -> _Slots:
+    return _Slots(layout, count)
+
+
+class _Row:
+    """Members in the slots of an array of copies."""
+
+    def __init__(self, layout: str, signs: tuple[Sign, ...]) -> None:
+        self.signs, self.slots = signs, _slots(layout, len(signs))
+
+    def cost(self, order: Sequence[int]) -> Cost:
+        where = [self.signs[n] for n in order]
+        met = sum(len(where[one] & where[other]) for one, other in self.slots.pairs)
+        return self._dead(where, self.slots.sets) if met else 0, met
+
+    def _dead(self, where: Sequence[Sign], sets: Sequence[tuple[int, ...]]) -> int:
+        common = (frozenset.intersection(*(where[slot] for slot in slots)) for slots in sets)
+        return sum(any(isinstance(part, str) or part >= 0 for part in some) for some in common)
+
+    def dealt(self, cards: Sequence[int]) -> Order:
+        """Members dealt like cards: one to every block of slots, then a second one."""
+        row = [0] * len(cards)
+        for slot, card in zip(self.slots.turns, cards, strict=True):
+            row[slot] = card
+        return tuple(row)
 
     def exchanged(self, order: Order) -> Order:
         """With two slots exchanged as long as that costs less."""
@@ -189,8 +200,8 @@ class _Row:
                     continue
                 tried.add(self.signs[n])
                 where = [self.signs[m] for m in (*row, n)]
-                met = sum(len(where[one] & where[slot]) for one in self.before[slot])
-                dead = self._dead(where, self.ends[slot]) if met else 0
+                met = sum(len(where[one] & where[slot]) for one in self.slots.before[slot])
+                dead = self._dead(where, self.slots.ends[slot]) if met else 0
                 follow([*row, n], [m for m in left if m != n], (cost[0] + dead, cost[1] + met))
 
         follow([], list(order), NONE)

@@ -189,14 +189,19 @@ class _State:
     def _better(self, exchange: Exchange, guided: bool) -> bool:
         """Makes the exchange if the choice is better for it."""
         role, out, other, device = exchange
+        grown: list[Spread] = []
+        if other is None or other[0] != role[0]:  # else only who is the spare changes
+            grown = [self._grown(*role, out, device)]
+            if other is not None:
+                grown.append(self._grown(*other, device, out))
+            if tuple(map(add, *grown) if other else grown[0]) > ZERO:
+                return False
         change = {role: (out, device)} | ({other: (device, out)} if other else {})
         arrays = list(dict.fromkeys(number for number, _ in change))
-        spreads = [self.grades[n][0] for n in arrays]
-        if len(arrays) == len(change):  # else only who is the spare changes
-            grown = [self._grown(array, spare, *devices) for (array, spare), devices in change.items()]
-            if tuple(map(sum, zip(*grown, strict=True))) > ZERO:
-                return False
-            spreads = [Spread(*map(add, old, more)) for old, more in zip(spreads, grown, strict=True)]
+        olds = [self.grades[n][0] for n in arrays]
+        spreads = (
+            [Spread(*map(add, old, more)) for old, more in zip(olds, grown, strict=True)] if grown else olds
+        )
         self.tried += 1
         after: dict[Role, list[int]] = {
             r: [gained if each == lost else each for each in self.held[r]]
