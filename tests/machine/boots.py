@@ -20,6 +20,7 @@ import yaml
 from raidplan.plan import Plan, plan_digest
 from raidplan.review import pipeline
 from raidplan.review.pipeline import Loaded
+from raidplan.twin.rehearsal.making import TARGET
 from raidplan.twin.server.arguments import Firmware
 from tests.machine.servers import EXAMPLES
 
@@ -32,7 +33,6 @@ SIZES = {
 """Disks and partitions of each example in the server: an emulated machine has to sync all of it before a disk may go."""
 VOLUME = "4GiB"
 """The same for the volume of the root."""
-TARGET = "/mnt"
 
 
 @dataclass(frozen=True)

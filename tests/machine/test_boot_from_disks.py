@@ -14,41 +14,20 @@ from raidplan.estimate.survival.loss import outcomes
 from raidplan.estimate.survival.structure import BOOT
 from raidplan.plan import plan_digest
 from raidplan.review.pipeline import Loaded
+from raidplan.twin.rehearsal.making import CONSOLE, FILL, TARGET
+from raidplan.twin.rehearsal.stages import LOADERS
 from raidplan.twin.server import Disk, Recipe, Twin, install_raidplan
 from raidplan.twin.server.failure import BootError
 from raidplan.twin.server.recipe import PACKAGES
 from raidplan.twin.server.wiring import disks_of
-from tests.machine.boots import COMBINATIONS, TARGET, Combination, Record, commit, layout_of, planned, text_of
+from tests.machine.boots import COMBINATIONS, Combination, Record, commit, layout_of, planned, text_of
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import contents
 from tests.machine.servers import decoys, fill_decoys
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
-UEFI = ("grub-efi-amd64", "efibootmgr")
-LOADERS = {
-    "bios": ("grub-pc",),
-    "uefi": UEFI,
-    "secure": (*UEFI, "grub-efi-amd64-signed", "shim-signed"),
-}
-CONSOLE = """\
-GRUB_CMDLINE_LINUX="console=ttyS0 net.ifnames=0 panic=-1 mitigations=off tsc=unstable clocksource=hpet no_timer_check"
-GRUB_TERMINAL=console
-GRUB_TIMEOUT=0
-"""
-"""GRUB waits for ever where it finds no screen for its graphics."""
-FILL = f"""\
-set -e
-cp -ax /. {TARGET}/
-rm -rf {TARGET}/var/lib/raidplan
-: > {TARGET}/etc/fstab
-mkdir -p {TARGET}/etc/default/grub.d
-cat > {TARGET}/etc/default/grub.d/twin.cfg
-mkdir -p {TARGET}/etc/systemd/system.conf.d
-printf '[Manager]\\nDefaultTimeoutStartSec=15min\\n' > {TARGET}/etc/systemd/system.conf.d/twin.conf
-sync
-"""
-"""An installer that has everything at hand: the rescue system is one that mmdebstrap made. Beside other tests a device may be late."""
+SECURE = ("grub-efi-amd64-signed", "shim-signed")
 OWN = "find /etc /boot /usr/lib/udev /usr/lib/systemd -xdev -type f -print0 | sort -z | xargs -0 sha256sum"
 """What the rescue system is configured by."""
 SYNCED = "echo 200000 > /proc/sys/dev/raid/speed_limit_max; while grep -Eq 'resync|recovery|DELAYED' /proc/mdstat; do sleep 3; done"
@@ -78,7 +57,8 @@ def test_made_booted_updated_and_booted_without_each_disk(
     assert loaded.layout is not None
     disks = [replace(disk, behind="onboard") for disk in disks_of(loaded.layout)]
     others = decoys(disks[0].size_bytes)
-    loader = LOADERS[combination.firmware]
+    secure = combination.firmware == "secure"
+    loader = (*LOADERS["uefi"], *SECURE) if secure else LOADERS[combination.firmware]
     recipe = Recipe(release=combination.release, packages=(*PACKAGES, *loader), archives=(loader[0],))
     with Twin.start([*disks, *others], directory=tmp_path / "twin", recipe=recipe, firmware=combination.firmware, boot_timeout=BOOT_SECONDS, say=say) as twin:  # fmt: skip
         made(twin, text, others, say)

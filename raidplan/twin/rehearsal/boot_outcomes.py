@@ -21,10 +21,9 @@ def outcomes_at_boot(topology: Topology, absent: Iterable[str]) -> dict[Path, Ou
     if topology.layout.boot.degraded == "wait":
         whole = _waiting(whole)
     found = outcomes(whole, absent)
-    fresh = any(entry.mount == "/" for entry in topology.layout.filesystems.values())
     needed = (
         [found.get(BOOT, Outcome.INTACT)]
-        if fresh
+        if boots_itself(topology)
         else [
             found.get(("filesystems", name), Outcome.INTACT)
             for name, entry in topology.layout.filesystems.items()
@@ -34,6 +33,11 @@ def outcomes_at_boot(topology: Topology, absent: Iterable[str]) -> dict[Path, Ou
     found.pop(MACHINE, None)
     found[BOOT] = Outcome.INTACT if all(outcome.survives for outcome in needed) else Outcome.LOST
     return found
+
+
+def boots_itself(topology: Topology) -> bool:
+    """A whole server: it has the root file system, is made from a rescue system, and starts from its own disks."""
+    return any(entry.mount == "/" for entry in topology.layout.filesystems.values())
 
 
 def _waiting(whole: Structure) -> Structure:

@@ -18,6 +18,7 @@ from raidplan.render.layout_data import layout_to_data
 from raidplan.render.yaml_text import yaml_text
 from raidplan.topology import Topology, resolve
 from raidplan.twin.loops.scale import scaled
+from raidplan.twin.rehearsal.boot_outcomes import boots_itself
 from raidplan.twin.server.arguments import Firmware
 from raidplan.twin.server.hardware import MODEL_AT_MOST
 
@@ -55,7 +56,7 @@ class Subject:
     @property
     def fresh(self) -> bool:
         """It has the root file system: it is made from a rescue system, and boots by itself."""
-        return any(entry.mount == "/" for entry in self.topology.layout.filesystems.values())
+        return boots_itself(self.topology)
 
 
 def subject_of(topology: Topology, scale: int = 1) -> Subject:
