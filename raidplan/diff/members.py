@@ -116,7 +116,7 @@ class Members:
             return way(REBUILT)
         if not all(self._may_take(*pair) for pair in pairs):
             return None
-        return noted(way(exchange(self.before, self.after, gone=bool(self.unreadable))), self.order)
+        return noted(way(exchange(self.before, self.after, unreadable=bool(self.unreadable))), self.order)
 
     def _may_take(self, before: int, after: int) -> bool:
         """No other data lies where the new member will be; of this array, only that of the member that it replaces."""

@@ -161,7 +161,7 @@ def _files(image: Path) -> Iterator[tuple[str, bytes]]:
                 with filtered(argv, packed) as unpacked:
                     yield from _archives(unpacked, image)
                     if unpacked.peek(1):
-                        raise Unreadable(f"{image} holds what is no archive behind the last one")
+                        raise Unreadable(f"{image} has other data behind its last archive")
             except CommandFailed as error:
                 raise Unreadable(f"{image} cannot be unpacked: {error}") from None
 

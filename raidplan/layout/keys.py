@@ -122,9 +122,9 @@ def _example(field: Field, said: str, words: Sequence[str]) -> str:
     if any(models(hint)) and not words:
         listed = [each for each in get_args(hint) if get_origin(each) is tuple]
         return "[d00, d01]" if listed else ""
-    told = [word for word in re.findall(r"`([^`]+)`", said) if _takes(hint, word, words)]
+    quoted = [word for word in re.findall(r"`([^`]+)`", said) if _takes(hint, word, words)]
     sample = next((mark.sample for mark in _marks(hint) if mark.sample), "")
-    found = next(iter([*told, *words, sample]), "")
+    found = next(iter([*quoted, *words, sample]), "")
     many = get_origin(hint) is tuple and not found.startswith("[")
     return f"[{found}]" if many else found
 

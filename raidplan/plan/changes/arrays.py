@@ -129,11 +129,11 @@ def resize(old: Shape, *, smaller: bool) -> Answer:
     )
 
 
-def exchange(old: Shape, new: Shape, *, gone: bool = False) -> Answer:
-    """The answer for another device in place of a member; `gone`: of one that nobody can read."""
+def exchange(old: Shape, new: Shape, *, unreadable: bool = False) -> Answer:
+    """The answer for another device in place of a member; `unreadable`: of one that cannot be read any more."""
     if not (LEVELS[old.level].redundant and LEVELS[new.level].redundant):
         return impossible(Reason.NOTHING_TWICE)
-    return REBUILT if gone else EXCHANGED
+    return REBUILT if unreadable else EXCHANGED
 
 
 def _reshape(old: Shape, *commands: str, before: tuple[Before, ...] = ()) -> Answer:

@@ -26,7 +26,7 @@ def boot(rig: Rig, case: Case) -> Tried:
     try:
         _started(rig, case)
         seconds = rig.twin.settled_in
-        found = rig.looked()
+        found = rig.observation()
     except BootError:
         pass  # it is predicted, or it differs
     topology = rig.subject.topology

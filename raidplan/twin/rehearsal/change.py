@@ -134,7 +134,7 @@ def _interrupted(rig: Rig, before: Subject, plan: Plan, case: Case, seconds: flo
 
 def _read(rig: Rig, before: Subject, case: Case, start: float) -> Tried:
     """The records of the old layout that read back in the file systems that are kept."""
-    found = rig.looked()
+    found = rig.observation()
     claims = []
     for name in kept(before, rig.subject):
         read = found["mounts"][rig.mounts[name]]["read"] if found else "no answer"

@@ -36,7 +36,7 @@ def pulled(rig: Rig, case: Case) -> Tried:
         _keep_table(rig, case.disks[0])
     rig.twin.unplug(*case.disks)
     time.sleep(SETTLE_SECONDS)
-    found = rig.looked()
+    found = rig.observation()
     seen = observations(case, rig.survival, rig.subject.topology, found)
     lost = tuple(lost_bytes(found, seen, rig.subject.topology))
     for disk in case.disks if blank else ():
@@ -64,7 +64,7 @@ def brought_back(rig: Rig, case: Case) -> tuple[str, bool]:
     done = rig.twin.run(["sh", "-c", "\n".join(script)], check=False, timeout=BACK_SECONDS)
     waited = "; ".join(f"mdadm --wait {array} >/dev/null 2>&1" for array in dict(commands))
     rig.twin.run(["sh", "-c", f"{waited}; sleep 1"], check=False, timeout=REBUILD_SECONDS)
-    found = rig.looked()
+    found = rig.observation()
     if found is None:
         return "the machine does not answer after the disks were back", False
     short = [name for name, array in found["arrays"].items() if not _is_whole(array)]

@@ -74,7 +74,7 @@ class Rig:
         self.witness("start")
         time.sleep(SETTLE_SECONDS)
 
-    def looked(self) -> Mapping[str, Any] | None:
+    def observation(self) -> Mapping[str, Any] | None:
         """Everything that the witness observes; None where the guest does not answer any more."""
         try:
             found: Mapping[str, Any] = json.loads(self.witness("look"))

@@ -83,7 +83,7 @@ def _read(thing: Path, what: str, predicted: str, observed: str) -> Claim:
 def _reader(rig: Rig, mount: str, node: str) -> str:
     """The result of reading all records of the file system: right, wrong, or an error."""
     rig.twin.run(["python3", "-I", "/root/places.py", "forget", node])
-    found = rig.looked()
+    found = rig.observation()
     read = found["mounts"][mount]["read"] if found else "no answer"
     if not isinstance(read, dict):
         return str(read)
@@ -108,7 +108,7 @@ def limping(rig: Rig, case: Case) -> Tried:
     with slow(rig.twin, case.disks[0], LIMPING):
         time.sleep(SETTLE_SECONDS)
         during = _longest(rig)
-        found = rig.looked()
+        found = rig.observation()
     seen = observations(case, rig.survival, rig.subject.topology, found)
     lost = tuple(lost_bytes(found, seen, rig.subject.topology))
     rig.twin.restore(READY)
