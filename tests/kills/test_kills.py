@@ -45,7 +45,7 @@ def test_the_family_has_everything_that_it_is_to_have(drawn: list[Any]) -> None:
     assert {array.get("consistency") for array in arrays} >= {"ppl"}
     assert any("left" in layout["arrays"] for layout in layouts), "nested"
     types = {each["type"] for layout in layouts for each in layout["filesystems"].values()}
-    assert types == {"ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "f2fs"}
+    assert types == {"ext2", "ext3", "ext4", "xfs", "btrfs", "vfat"}
     assert any("volume_groups" in layout for layout in layouts)
     assert any("file" in each for layout in layouts for each in layout.get("swap", {}).values())
     assert {each.kind for each in drawn} == {"fresh", "wipe", "change"}

@@ -26,6 +26,8 @@ from tests.parts import ROOT
 
 RECORDS = ROOT / ".results" / "rehearsal.jsonl"
 SUITES = ("bookworm", "trixie")
+ON = {"linear": "bookworm", "loops": "trixie"}
+"""Linux 6.12 has no linear arrays (they went with 6.8 and are back in 6.14): what the kernel cannot run, apply refuses. Another one makes up for it."""
 SCALES = {"raid5-2005-lvm": 100, "rio-2007": 100, "linear": 100}
 """Sizes of those that are rehearsed with all faults are divided by it, so that a blank disk is rebuilt in minutes."""
 
@@ -76,7 +78,7 @@ def wanted() -> tuple[list[Wanted], dict[str, str]]:
             unsuited[name] = str(error)
             continue
         faults = "all" if name in PLANS else next(iter(subject.topology.layout.hardware.disks))
-        suite = SUITES[len(found) % len(SUITES)]
+        suite = ON.get(name, SUITES[len(found) % len(SUITES)])
         found.append(Wanted(name, suite, faults, scale, _digest(subject.text)))
     return found, unsuited
 
@@ -137,6 +139,11 @@ def differences(report: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}: {', '.join(case['lost']) or case['returned']}"
 
 
+def _counts(one: Wanted, record: Record | None) -> bool:
+    """All faults were tried, and everything went as predicted."""
+    return record is not None and record.faults == one.faults and record.code == 0
+
+
 def share(found: Sequence[Record]) -> str:
     """How many predictions were counted, and how many of them held."""
     predictions, true = sum(one.predictions for one in found), sum(one.true for one in found)
@@ -151,7 +158,7 @@ def show() -> bool:
     counted = []
     for one in every:
         record = known.get((one.example, one.suite, one.layout))
-        if record is None:
+        if record is None or record.faults != one.faults:
             print(f"{one.example:28}{one.suite:10}no record of this layout")
             continue
         counted.append(record)
@@ -184,7 +191,7 @@ def main(words: Sequence[str]) -> int:
         part_of(every, asked.part) if "/" in asked.part else [one for one in every if one.example in names]
     )
     known = records()
-    left = [one for one in chosen if (one.example, one.suite, one.layout) not in known]
+    left = [one for one in chosen if not _counts(one, known.get((one.example, one.suite, one.layout)))]
     made = [rehearsed(one) for one in left]
     print(share(made))
     return 0 if all(record.code == 0 for record in made) else 1
