@@ -2,7 +2,7 @@
 
 Looked at: the first and the last MiB of the disk, of every partition of every table on it (also a backup
 table, also one that the kernel does not know), of every range where a partition is to be, and the data of
-old array members. A disk where nothing is found there is read at 32 more places. Blank is: all bytes 0, or
+old array members. A disk where nothing is found there is read at 32 more places, a small one whole. Blank is: all bytes 0, or
 all 0xFF, as flash memory is delivered.
 """
 
@@ -94,8 +94,13 @@ def read_all(read: Reader, size: int) -> Iterator[Trace]:
 def read_small(read: Reader, size: int) -> Iterator[Trace]:
     """Each MiB of a device of up to a GiB that is not blank. Raises OSError."""
     if size <= SMALL:
-        parts = ((at, read(at, min(EDGE, size - at))) for at in range(0, size, EDGE))
+        parts = ((at, read(at, room)) for at, room in _each_part(size))
         yield from (Trace(at, "data", 0, size) for at in first_bytes(parts))
+
+
+def _each_part(size: int) -> Iterator[tuple[int, int]]:
+    """The offset and the size of each MiB."""
+    return ((at, min(EDGE, size - at)) for at in range(0, size, EDGE))
 
 
 def words(trace: Trace) -> str:
@@ -210,15 +215,15 @@ def _in_tables(read: Reader, sector: int, size: int) -> Iterator[Place]:
 
 
 def _between(read: Reader, disk: Place) -> Iterator[Trace]:
-    """The first byte that is not blank at the samples, which are spread evenly; also of a disk half 0 and half 0xFF."""
+    """The first byte that is not blank, of a small disk anywhere, else at samples spread evenly; also of a disk half 0 and half 0xFF."""
     step = disk.size // (SAMPLES + 1) // SAMPLE * SAMPLE
-    offsets = [step * number for number in range(1, SAMPLES + 1)] if step else []
+    samples = ((step * number, SAMPLE) for number in range(SAMPLES + 1 if step else 1))
+    parts = _each_part(disk.size) if disk.size <= SMALL else samples
     try:
-        samples = [(at, read(at, SAMPLE)) for at in (0, *offsets)]
+        first = next(first_bytes((at, read(at, size)) for at, size in parts), None)
     except OSError as error:
         yield Trace(0, "unreadable", 0, disk.size, detail=error.strerror or "cannot be read")
         return
-    first = next(iter(first_bytes(samples)), None)
     if first is not None:
         yield Trace(first, "data", 0, disk.size)
 

@@ -15,10 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from raidplan.facts.block import read_at
-from raidplan.facts.traces import EDGE, SAMPLES, Place, read_traces, words
+from raidplan.facts.traces import EDGE, SAMPLES, SMALL, Place, read_traces, words
 from tests.images import KIB, MIB, PLACES, UUID, image, member, put, superblock, tool, traces
 
 SIZE = 64 * MIB
+LARGE = SMALL + 64 * MIB
 GPT = "label: gpt\nsize=16MiB\nsize=24MiB\n"
 
 
@@ -292,15 +293,21 @@ def test_a_table_with_more_partitions_than_anybody_has_is_never_taken_for_read(t
     assert traces(file, *others)[-1].type == "unreadable"
 
 
+def test_f31_of_a_small_disk_every_byte_is_read(tmp_path: Path) -> None:
+    at = random.Random().randrange(SIZE)
+    put(image(tmp_path), at, b"\x01")
+    assert seen(tmp_path / "disk") == [("data", "", at)], at
+
+
 def test_reading_is_bounded(tmp_path: Path) -> None:
-    file, total = image(tmp_path), 0
+    file, total = image(tmp_path, LARGE), 0
 
     def read(offset: int, size: int) -> bytes:
         nonlocal total
         total += size
         return partial(read_at, file)(offset, size)
 
-    assert read_traces(read, 512, Place(0, SIZE)) == ()
+    assert read_traces(read, 512, Place(0, LARGE)) == ()
     assert total < 3 * MIB
 
 
@@ -351,10 +358,10 @@ def test_f31_the_odds_of_missing_old_data_are_those_of_the_page() -> None:
 
 def test_f31_a_piece_between_two_samples_is_missed_and_a_larger_one_never(tmp_path: Path) -> None:
     """On a file, with the bytes: what the page calls never is never, and what it admits is so."""
-    step = SIZE // (SAMPLES + 1) // (4 * KIB) * 4 * KIB
+    step = LARGE // (SAMPLES + 1) // (4 * KIB) * 4 * KIB
     piece = step - 4 * KIB
-    put(image(tmp_path, SIZE), 10 * step + 4 * KIB, b"x" * piece)
+    put(image(tmp_path, LARGE), 10 * step + 4 * KIB, b"x" * piece)
     assert traces(tmp_path / "disk") == []
     for number in range(8):
-        put(image(tmp_path, SIZE), 10 * step + number * step // 8, b"x" * (SIZE * 31 // 1000 + 4 * KIB))
+        put(image(tmp_path, LARGE), 10 * step + number * step // 8, b"x" * (LARGE * 31 // 1000 + 4 * KIB))
         assert [one.type for one in traces(tmp_path / "disk")] == ["data"]

@@ -37,6 +37,8 @@ OLD = {
     "file systems": "mke2fs -q -t ext4 {0}; mkfs.xfs -q {1}; mkswap -q {2}",
 }
 """What is on the disks before a layout that may wipe them, as commands; {0} and so on are the disks."""
+FULL = {name: frozenset(n for n in range(DISKS) if f"{{{n}}}" in commands) for name, commands in OLD.items()}
+"""The numbers of the disks that it is on: who lets them be wiped lets everything on them go."""
 
 
 @dataclass(frozen=True)

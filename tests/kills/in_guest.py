@@ -380,11 +380,16 @@ def names(case):
         if row["type"] == "part" and row["pkname"] in found:
             number = Path(f"/sys/class/block/{row['kname']}/partition").read_text().strip()
             found[row["kname"]] = f"{found[row['pkname']]}-{number}"
-    for link in glob.glob("/dev/md/*"):
+    for link in own_arrays():
         found[os.path.basename(os.path.realpath(link))] = os.path.basename(link)
     for link in glob.glob("/dev/mapper/*"):
         found.setdefault(os.path.basename(os.path.realpath(link)), os.path.basename(link))
     return found
+
+
+def own_arrays():
+    """The links of arrays that are not somebody else's: an event of udev may start that of the decoys."""
+    return [link for link in sorted(glob.glob("/dev/md/*")) if "foreign" not in link and "mine" not in link]
 
 
 def look(case):
@@ -396,9 +401,7 @@ def look(case):
         return [line.rstrip() for line in text.splitlines() if line.strip() and not DROPPED.search(line)]
 
     found = {}
-    for link in sorted(glob.glob("/dev/md/*")):
-        if "foreign" in link or "mine" in link:
-            continue
+    for link in own_arrays():
         lines = [re.sub(r"^ +\d+ +\d+ +\d+ ", "", line) for line in plain(sh(f"mdadm --detail {link}"))]
         found["mdadm " + os.path.basename(link)] = sorted(lines)
     rows = json.loads(

@@ -90,6 +90,20 @@ def test_a_person_s_command_that_won_is_predicted_to_need_that_person() -> None:
     assert (won, lost) == (PERSON, CONVERGED)
 
 
+def test_the_yes_to_a_disk_covers_a_sector_on_it_and_no_other_disk() -> None:
+    wipe = next(each for each in map(draw, range(999)) if each.old == "raid1 that runs")
+    sector = next(case for case in map(draw_adversity, range(999)) if case.kind == "foreign sector")
+    expected = [
+        judged(outcome(), replace(to(), drawn=wipe), replace(sector, disk=disk))["expected"]
+        for disk in range(4)
+    ]
+    assert expected == [CONVERGED, CONVERGED, PERSON, PERSON]
+    fresh = replace(to(), drawn=next(each for each in map(draw, range(999)) if each.kind == "fresh"))
+    assert judged(outcome(), fresh, sector)["expected"] == PERSON
+    changed = next(n for n in range(999) if draw(n).kind == "change")
+    assert not [case for _, case in cases_of(changed, 500, 1) if case.kind == "foreign sector"]
+
+
 def test_sections_that_only_one_has_differ() -> None:
     assert differing({"a": ["1"]}, {"a": ["1"]}) == []
     assert [each[0] for each in differing({"a": ["1"], "b": []}, {"a": ["2"], "c": []})] == ["a", "b", "c"]
