@@ -397,6 +397,8 @@ def look(case):
     called = names(case)
 
     def plain(text):
+        # btrfs shows the name by which its device was seen last.
+        text = re.sub(r"/dev/(?:md|mapper)/(?=\w)", "/dev/", text)
         text = re.sub(r"/dev/(?:block/)?([a-z]+[a-z0-9-]*)", lambda m: "/dev/" + called.get(m[1], m[1]), text)
         return [line.rstrip() for line in text.splitlines() if line.strip() and not DROPPED.search(line)]
 
