@@ -1,27 +1,23 @@
-"""The boot loaders of a machine: GRUB in the boot sectors of its disks and on EFI system partitions, and the menu of GRUB."""
+"""The boot loaders of a machine: in the boot sectors of its disks and on EFI system partitions, and the menu of GRUB."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from raidplan.facts.block import read_at, text_of
 from raidplan.facts.machine import Properties
 from raidplan.facts.readings import Readings
+from raidplan.facts.systemd_boot import content, efi_files, read_systemd_boot
 from raidplan.plan.boot_loaders import (
-    BEHIND_SHIM,
     CONFIG,
     CORE,
     CORE_SECTOR,
-    EFI_CORE,
+    EFI_IMAGES,
     GRUB,
     NO_DEVICES,
     OWN_TO_EACH_DISK,
-    REMOVABLE,
-    SHIM,
-    SIGNED,
 )
 from raidplan.plan.partitions import TYPE_CODES
 
@@ -34,47 +30,35 @@ def read_boot_loaders(readings: Readings, system: Path) -> dict[str, Properties]
     """By UUID of a BIOS boot partition, or of a mounted EFI system partition: the `loader` that is started from there, and
     whether it is the `current` one.
 
-    GRUB is current if the image on the disk is the one that the system has below /boot, or signed in a package.
+    GRUB is current if the image on the disk is the one that the system has below /boot, or signed in a package; systemd-boot if
+    the partition has every kernel as well.
     """
     return {**dict(_in_boot_sectors(readings, system)), **dict(_on_esps(readings, system))}
 
 
 def _on_esps(readings: Readings, system: Path) -> Iterator[tuple[str, Properties]]:
-    wanted = _efi_files(system)
     for mount in readings.mounts:
         block = readings.blocks.get(mount.device)
         table = readings.tables.get(block.disk) if block and block.partition else None
         for entry in table.entries if table else ():
             if block and entry.number == block.partition and entry.type == ESP:
                 folder = readings.root / mount.point.lstrip("/")
-                # A signed GRUB has its folder built in, and finds its menu by the file there.
-                led = not _file(system, SIGNED) or any(
-                    found.parent.name.upper() != "BOOT" for found in folder.glob("EFI/*/grub.cfg")
-                )
-                current = (
-                    bool(wanted) and led and all(_file(folder, name) == data for name, data in wanted.items())
-                )
-                loader = GRUB if [*folder.glob("EFI/*/grubx64.efi")] else ""
-                yield entry.uuid, {"loader": loader, "current": current}
+                yield entry.uuid, read_systemd_boot(folder, system) or _grub_on(folder, system)
 
 
-def _efi_files(system: Path) -> dict[str, bytes]:
-    """The files of an EFI system partition that start the loader of the system; none if it has no loader."""
-    signed, shim = _file(system, SIGNED), _file(system, SHIM)
-    if signed and shim:
-        return {REMOVABLE: shim, BEHIND_SHIM: signed}
-    image = signed or _file(system, EFI_CORE)
-    return {REMOVABLE: image} if image else {}
-
-
-def _file(folder: Path, name: str) -> bytes:
-    with suppress(OSError):
-        return (folder / name.lstrip("/")).read_bytes()
-    return b""
+def _grub_on(folder: Path, system: Path) -> Properties:
+    images = EFI_IMAGES[GRUB]
+    wanted = efi_files(images, system)
+    # A signed GRUB has its folder built in, and finds its menu by the file there.
+    led = not content(system, images.signed) or any(
+        found.parent.name.upper() != "BOOT" for found in folder.glob("EFI/*/grub.cfg")
+    )
+    current = bool(wanted) and led and all(content(folder, name) == data for name, data in wanted.items())
+    return {"loader": GRUB if [*folder.glob("EFI/*/grubx64.efi")] else "", "current": current}
 
 
 def _in_boot_sectors(readings: Readings, system: Path) -> Iterator[tuple[str, Properties]]:
-    core = _file(system, CORE)
+    core = content(system, CORE)
     for name, table in readings.tables.items():
         for entry in table.entries:
             if entry.type != BIOS_BOOT:

@@ -16,7 +16,16 @@ from raidplan.facts.machine import Properties
 from raidplan.facts.run import find_tool
 from raidplan.facts.signatures import Ask
 from raidplan.facts.unit_files import read_unit_files
-from raidplan.plan.boot_loaders import DPKG, HOOK, MODULES, PACKAGES, PLATFORMS
+from raidplan.plan.boot_loaders import (
+    AFTER_INITRAMFS,
+    DPKG,
+    EFI_IMAGES,
+    HOOK,
+    MODULES,
+    PACKAGES,
+    PLATFORMS,
+    SYSTEMD_BOOT,
+)
 from raidplan.plan.initramfs import BOOT, GENERATORS
 from raidplan.plan.places import CRYPTTAB, FSTAB, INITRAMFS_ASIDE, MDADM_CONF, MDADM_CONF_PARTS
 
@@ -43,7 +52,7 @@ def versions() -> dict[tuple[str, ...], tuple[str, ...]]:
     }
 
 
-CONFIGURATION = (FSTAB, MDADM_CONF, "/etc/mdadm.conf", HOOK, DPKG)
+CONFIGURATION = (FSTAB, MDADM_CONF, "/etc/mdadm.conf", HOOK, DPKG, AFTER_INITRAMFS)
 HOLD = "/run/udev/rules.d/63-raidplan-hold.rules"
 """After 63-md-raid-arrays.rules, which reads ID_FS_TYPE and MD_UUID of an array; before those that assemble."""
 RULES = "etc/udev/rules.d/*raidplan*.rules"
@@ -130,6 +139,7 @@ def read_system(root: Path) -> Objects:
     platforms = [
         each.name for each in PLATFORMS.values() if (root / MODULES.lstrip("/") / each.name).is_dir()
     ]
+    platforms += [SYSTEMD_BOOT] * (root / EFI_IMAGES[SYSTEMD_BOOT].plain.lstrip("/")).exists()
     return {
         "target": {
             "installed": installed,

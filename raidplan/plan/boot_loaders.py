@@ -1,15 +1,16 @@
-"""GRUB as plans install it: its commands, its files, and what proves it.
+"""GRUB and systemd-boot as plans install them: commands, files, and what proves them.
 
 Sources: grub-install(8), update-grub(8), efibootmgr(8); grub-core/boot/i386/pc/boot.S, include/grub/offsets.h, util/setup.c and
-util/grub-install.c of GRUB 2.06, the last as patched by Debian; UEFI specification 2.10, 3.5.1.1 (the removable path).
+util/grub-install.c of GRUB 2.06, the last as patched by Debian; UEFI specification 2.10, 3.5.1.1 (the removable path);
+systemd-boot(7), loader.conf(5), the UAPI group's boot loader specification.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
-GRUB = "grub"
+GRUB, SYSTEMD_BOOT = "grub", "systemd-boot"
 INSTALL = "grub-install"
 MENU = "update-grub"
 ENTER = "efibootmgr"
@@ -46,21 +47,63 @@ CORE_SECTOR = 0x5C
 OWN_TO_EACH_DISK = 1024
 """The bytes at the front of a core image that depend on its place: the list of its sectors, and the extent of its redundancy."""
 
-EFI_CORE = "/boot/grub/x86_64-efi/core.efi"
-"""The image that `grub-install` made last for UEFI; it is what the firmware loads where no signed one is installed."""
-SIGNED = "/usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed"
 SHIM = "/usr/lib/shim/shimx64.efi.signed"
-SIGNED_PACKAGES = ("grub-efi-amd64-signed", "shim-signed")
-"""The packages of these two, which `grub-install` prefers to an image of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class EfiImages:
+    """The files of the system from which a loader comes onto EFI system partitions."""
+
+    plain: str
+    """The image for the firmware where no signed one is installed."""
+    signed: str
+    """The image that shim loads with Secure Boot on."""
+    package: str
+    """Debian's package of `plain`, and that of `signed`; shim has one of its own."""
+    signed_package: str
+
+    @property
+    def signatures(self) -> Mapping[str, str]:
+        """The files that Secure Boot asks for, by their packages."""
+        return {self.signed_package: self.signed, "shim-signed": SHIM}
+
+
+EFI_IMAGES = {
+    GRUB: EfiImages(
+        # The image that grub-install made last.
+        plain="/boot/grub/x86_64-efi/core.efi",
+        signed="/usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed",
+        package=UEFI.package,
+        signed_package="grub-efi-amd64-signed",
+    ),
+    SYSTEMD_BOOT: EfiImages(
+        plain="/usr/lib/systemd/boot/efi/systemd-bootx64.efi",
+        signed="/usr/lib/systemd/boot/efi/systemd-bootx64.efi.signed",
+        package="systemd-boot-efi",
+        signed_package="systemd-boot-efi-amd64-signed",
+    ),
+}
+"""By the word of a layout for the loader."""
 REMOVABLE = "EFI/BOOT/BOOTX64.EFI"
 """The path that firmware looks for without an entry in its variables."""
 BEHIND_SHIM = "EFI/BOOT/grubx64.efi"
 """The file beside it that shim goes on with."""
 
+OWN_PATH = "EFI/systemd/systemd-bootx64.efi"
+"""The path of systemd-boot beside it, by which bootctl(1) finds it."""
+
 HOOK = "/usr/local/sbin/raidplan-boot-loaders"
 """A script that gives each disk the boot loader of the installed packages; also for a person to run."""
 DPKG = "/etc/dpkg/dpkg.cfg.d/raidplan"
 """Lets dpkg run it (dpkg(1), `post-invoke`)."""
+AFTER_INITRAMFS = "/etc/initramfs/post-update.d/raidplan"
+"""Lets update-initramfs run it, where kernels and their initramfs are copied (update-initramfs(8))."""
+KERNELS = "raidplan"
+"""The folder of an EFI system partition with a folder for each kernel: `linux` and `initrd.img`."""
+ENTRY = "loader/entries/raidplan-{}.conf"
+"""The entry of a kernel in systemd-boot's menu, on the EFI system partition; {} is its release."""
+COMMAND_LINE = "/etc/kernel/cmdline"
+"""More words for the kernels (kernel-install(8)); where their root is, the entries say themselves."""
 NO_DEVICES = "grub-pc/install_devices_empty"
 """The question of Debian's grub-pc whether it may install to no disk: unanswered, its upgrade fails where nobody is asked."""
 
@@ -69,6 +112,8 @@ def missing_packages(
     argv: Sequence[str], programs: Container[str], platforms: Container[str]
 ) -> tuple[str, ...]:
     """The packages for a command that a system with these programs and platforms lacks."""
+    if HOOK in argv:
+        return () if SYSTEMD_BOOT in platforms else (EFI_IMAGES[SYSTEMD_BOOT].package,)
     if argv[0] not in programs:
         return (PACKAGES[argv[0]],)
     return tuple(
@@ -87,6 +132,11 @@ def install_efi(mount: str) -> tuple[str, ...]:
     Without an entry in the firmware: grub-install gives all of them one label, and removes the others with it.
     """
     return INSTALL, UEFI.option, f"--efi-directory={mount}", "--no-nvram", "--force-extra-removable"
+
+
+def install_systemd_boot(mount: str) -> tuple[str, ...]:
+    """The command that puts systemd-boot, every kernel and its initramfs on a mounted EFI system partition."""
+    return "sh", HOOK, mount
 
 
 def enter(disk: str, number: int, label: str) -> tuple[str, ...]:

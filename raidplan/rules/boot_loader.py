@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.words import listed
 from raidplan.layout.kinds.array import Array
-from raidplan.rules.lib.boot_devices import boot_filesystem
+from raidplan.rules.lib.boot_devices import boot_filesystem, read_by_loader
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.loader_places import BIOS, EFI, loader_disks, partitions_for
 from raidplan.rules.lib.subjects import agreeing, place, places
@@ -98,12 +98,8 @@ def loader_cannot_read_array(topology: Topology) -> Iterator[Hit]:
     Source: GRUB 2.12, `grub-core/disk/mdraid1x_linux.c` and `mdraid_linux.c` (levels 0, 1, 4, 5, 6, 10); Debian's
     NEWS of mdadm 3.1 on metadata 1.x and boot loaders; mdadm(8), `--metadata`.
     """
-    loader, name = topology.layout.boot.loader or "grub", boot_filesystem(topology)
-    entry = topology.layout.filesystems[name] if name is not None else None
-    # Where /boot is no mount of its own, systemd-boot has its kernels on the EFI system partition.
-    if entry is None or (loader == "systemd-boot" and entry.mount != "/boot"):
-        return
-    for item in topology.below(entry.device):
+    loader, name = read_by_loader(topology)
+    for item in topology.below(topology.layout.filesystems[name].device) if name is not None else ():
         array = topology.layout.arrays.get(item.name) if item.path[0] == "arrays" else None
         bad = _obstacle(loader, array) if array is not None else None
         if array is not None and bad is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from raidplan.base.findings import Path, Severity
 from raidplan.layout.kinds.encryption import Encryption
 from raidplan.rules.lib.areas import swap_areas
-from raidplan.rules.lib.boot_devices import boot_filesystem, esps
+from raidplan.rules.lib.boot_devices import esps, read_by_loader
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import filesystem_of, mounted, place
 from raidplan.topology import Topology
@@ -293,12 +293,11 @@ def loader_cannot_read_encryption(topology: Topology) -> Iterator[Hit]:
     Source: GRUB 2.12, `grub-core/disk/luks2.c` ("Argon2 not supported");
     https://cryptsetup-team.pages.debian.net/cryptsetup/encrypted-boot.html.
     """
-    loader = topology.layout.boot.loader or "grub"
-    name = boot_filesystem(topology)
-    entry = topology.layout.filesystems[name] if name is not None else None
+    loader, name = read_by_loader(topology)
     found: list[tuple[Path, str, str]] = []
-    if entry is not None and (loader != "systemd-boot" or entry.mount == "/boot"):
-        found.append((("filesystems", str(name), "device"), entry.device, f"{loader} has to read {name}"))
+    if name is not None:
+        device = topology.layout.filesystems[name].device
+        found.append((("filesystems", name, "device"), device, f"{loader} has to read {name}"))
     found += [(path, device, f"the firmware has to read {device}") for device, path in esps(topology).items()]
     for path, device, who in found:
         for below in encryptions_below(topology, device):

@@ -1,16 +1,21 @@
-"""Rules about EFI system partitions: what firmware and grub-install can use as one."""
+"""Rules about EFI system partitions: what firmware and boot loaders can use as one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from raidplan.base.findings import Edit, Severity
+from raidplan.base.size import MIB, human
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.boot_devices import esps
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.loader_places import holds_fat, lacking, mounted_fat
 from raidplan.rules.lib.subjects import place
 from raidplan.topology import Topology
+from raidplan.topology.boot_places import boot_places
+
+ROOM_FOR_KERNELS = 400 * MIB
+"""Bytes of four kernels with their initramfs, the largest that Debian makes."""
 
 
 @rule(Severity.ERROR)
@@ -147,7 +152,7 @@ def unreadable_esp(topology: Topology) -> Iterator[Hit]:
 
 @rule(Severity.WARNING)
 def unformatted_esp(topology: Topology) -> Iterator[Hit]:
-    """An EFI system partition is named, and nothing makes a file system on it or, for GRUB, mounts it.
+    """An EFI system partition is named, and nothing makes or, for an installed loader, mounts a file system on it.
 
     Why: `boot: {esp: [...]}` names the partitions that firmware starts from, and makes none of them. One without
     FAT, or without a mount point for grub-install, holds no boot loader: when the disk with the other has
@@ -192,7 +197,7 @@ def unformatted_esp(topology: Topology) -> Iterator[Hit]:
         if device in names:
             yield Hit(
                 ("filesystems", names[device]),
-                f"{device} is to hold GRUB, and {names[device]} has no mount point, which grub-install needs",
+                f"{device} is to hold the boot loader, and {names[device]} has no mount point, by which it is installed",
                 edits=edits,
             )
         else:
@@ -202,6 +207,55 @@ def unformatted_esp(topology: Topology) -> Iterator[Hit]:
                 ("" if edits else _no_filesystem(topology, device))
                 + "and have the boot loader installed on each",
                 edits=edits,
+            )
+
+
+@rule(Severity.WARNING)
+def small_esp_for_kernels(topology: Topology) -> Iterator[Hit]:
+    """An EFI system partition is to hold every kernel, and is small for that.
+
+    Why: `boot: {loader: systemd-boot}` copies each kernel and its initramfs onto every such partition. A
+    kernel of Debian has 8 to 12 MB and its initramfs 30 to 80 MB, an update needs room for one more of each, and
+    Debian keeps two or three. A full partition keeps the kernel of before, and updates fail from then on. The
+    boot loader specification looks for a GB.
+
+    Bad:
+        hardware:
+          firmware: uefi
+          disks:
+            d0:
+              size: 1TB
+              partitions: {esp: {size: 256MiB, type: esp}, os: {size: rest}}    # <-- here
+        filesystems:
+          efi: {device: d0.esp, type: vfat, mount: /boot/efi}
+          root: {device: d0.os, type: ext4, mount: /}
+        boot: {loader: systemd-boot}
+
+    Good:
+        hardware:
+          firmware: uefi
+          disks:
+            d0:
+              size: 1TB
+              partitions: {esp: {size: 1GiB, type: esp}, os: {size: rest}}
+        filesystems:
+          efi: {device: d0.esp, type: vfat, mount: /boot/efi}
+          root: {device: d0.os, type: ext4, mount: /}
+        boot: {loader: systemd-boot}
+
+    Source: the UAPI group's boot loader specification, "The Partitions"; sizes: linux-image-amd64 of Debian
+    12 and 13 with initramfs-tools and `MODULES=most`.
+    """
+    if topology.layout.boot.loader != "systemd-boot":
+        return
+    for each in boot_places(topology):
+        size = topology.devices[each.name].size if each.name in topology.devices else ROOM_FOR_KERNELS
+        if size < ROOM_FOR_KERNELS:
+            disk, _, part = each.name.partition(".")
+            yield Hit(
+                ("hardware", "disks", disk, "partitions", part),
+                f"{each.name} of {human(size)} is to hold every kernel and its initramfs, which takes some {human(ROOM_FOR_KERNELS)}",
+                "give it 1 GiB, or write loader: grub, which reads them from /boot",
             )
 
 

@@ -19,7 +19,7 @@ from raidplan.rules.lib.loader_places import (
 )
 from raidplan.rules.lib.subjects import agreeing, footing, losses, places
 from raidplan.topology import Topology
-from raidplan.topology.boot_places import boot_places, kept_places, made_root, places_of
+from raidplan.topology.boot_places import INSTALLED, boot_places, kept_places, made_root, places_of
 
 
 @rule(Severity.WARNING)
@@ -28,8 +28,9 @@ def no_boot_loader(topology: Topology) -> Iterator[Hit]:
 
     Why: a loader is installed only where the layout says so: `boot: {loader: grub}`, a `firmware`, and a place
     that this firmware loads it from: a BIOS boot partition, or an EFI system partition with a mounted FAT.
+    `systemd-boot` is installed for UEFI alone.
     Without all three the plan makes a system that nothing starts. If you install the loader yourself, or
-    use another than GRUB, name it, or write `loader: none`.
+    use another, name it, or write `loader: none`.
 
     Bad:
         hardware:
@@ -61,7 +62,7 @@ def no_boot_loader(topology: Topology) -> Iterator[Hit]:
     """
     root, layout = made_root(topology), topology.layout
     loader, firmware = layout.boot.loader, layout.hardware.firmware
-    if root is None or loader not in (None, "grub") or boot_places(topology):
+    if root is None or loader not in (None, *INSTALLED) or boot_places(topology):
         return
     fact = "the layout makes /, and no boot loader is installed"
     if loader is None or firmware is None:
@@ -78,6 +79,12 @@ def no_boot_loader(topology: Topology) -> Iterator[Hit]:
             + "or loader: none if you install one yourself",
             edits=edits,
         )
+    elif firmware not in INSTALLED[loader]:
+        yield Hit(
+            ("boot", "loader"),
+            f"{fact}: only UEFI starts {loader}, and the firmware is {firmware}",
+            "write loader: grub, or loader: none if you install one yourself",
+        )
     elif kept := kept_places(topology):
         yield Hit(
             root.path,
@@ -89,12 +96,15 @@ def no_boot_loader(topology: Topology) -> Iterator[Hit]:
 
 
 def _to_install(topology: Topology, disks: frozenset[str]) -> tuple[Edit, ...]:
-    """The keys that make raidplan install GRUB, where each of the system's disks has a place for it already."""
+    """The keys that make raidplan install the loader, or else GRUB, where each of the system's disks has a place for it already."""
     given = topology.layout.hardware.firmware
     ready = [
         each
         for each in ("uefi", "bios")
-        if each == (given or each) and disks and {place.disk for place in places_of(topology, each)} >= disks
+        if each == (given or each)
+        and each in INSTALLED[topology.layout.boot.loader or "grub"]
+        and disks
+        and {place.disk for place in places_of(topology, each)} >= disks
     ]
     if len(ready) != 1:
         return ()
@@ -103,7 +113,7 @@ def _to_install(topology: Topology, disks: frozenset[str]) -> tuple[Edit, ...]:
 
 
 def _nothing_mounted(topology: Topology, at: Path, fact: str) -> Iterator[Hit]:
-    """GRUB and a firmware are named, and there is no place for it; nothing where other rules speak of it."""
+    """A loader and a firmware are named, and there is no place for it; nothing where other rules speak of it."""
     named, bios = esps(topology), topology.layout.hardware.firmware == "bios"
     if not loader_disks(topology) or (lacking(topology, named) and not bios):
         return
@@ -117,7 +127,7 @@ def _nothing_mounted(topology: Topology, at: Path, fact: str) -> Iterator[Hit]:
     elif arrays:
         yield Hit(
             at,
-            f"{fact}: GRUB is installed on EFI system partitions of their own, and {listed(arrays, last=' and ')} is an array",
+            f"{fact}: it is installed on EFI system partitions of their own, and {listed(arrays, last=' and ')} is an array",
             "make an EFI system partition on each disk, or write loader: none and install it yourself",
             related=places("array", ("arrays",), arrays),
         )
@@ -192,7 +202,7 @@ def too_few_boot_loaders(topology: Topology) -> Iterator[Hit]:
 def _has_loader(topology: Topology) -> dict[str, str]:
     """The disks that the machine starts from, and the partition on each.
 
-    An EFI system partition counts where GRUB is installed on it; or where it is named, and another rule says what it lacks.
+    An EFI system partition counts where a loader is installed on it; or where it is named, and another rule says what it lacks.
     """
     installed = {place.disk: place.name for place in (*boot_places(topology), *kept_places(topology))}
     if not installed:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from raidplan.topology.kept import kept, kept_disks
 from raidplan.topology.resolve import Item, Topology
 
+INSTALLED = {"grub": ("bios", "uefi"), "systemd-boot": ("uefi",)}
+"""The loaders that raidplan installs, and the firmware that starts each of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class BootPlace:
@@ -35,7 +38,7 @@ def made_root(topology: Topology) -> Item | None:
 
 
 def boot_places(topology: Topology) -> tuple[BootPlace, ...]:
-    """The places of GRUB, in the order of the disks; none for another loader, or where no firmware is named."""
+    """The places of the loader, in the order of the disks; none where raidplan installs none, or where no firmware is named."""
     return tuple(place for place in topology.once(_places) if place.disk not in kept_disks(topology))
 
 
@@ -45,14 +48,14 @@ def kept_places(topology: Topology) -> tuple[BootPlace, ...]:
 
 
 def places_of(topology: Topology, firmware: str | None) -> tuple[BootPlace, ...]:
-    """The places of GRUB that a firmware starts, whether GRUB is wanted or not."""
+    """The places of a loader that a firmware starts, whether one is wanted or not."""
     find = {"bios": _bios_boot, "uefi": _esps}.get(firmware or "")
     return tuple(find(topology)) if find else ()
 
 
 def _places(topology: Topology) -> tuple[BootPlace, ...]:
-    layout = topology.layout
-    return places_of(topology, layout.hardware.firmware) if layout.boot.loader == "grub" else ()
+    loader, firmware = topology.layout.boot.loader, topology.layout.hardware.firmware
+    return places_of(topology, firmware) if firmware in INSTALLED.get(loader or "", ()) else ()
 
 
 def _bios_boot(topology: Topology) -> Iterator[BootPlace]:

@@ -25,7 +25,16 @@ from raidplan.cli.target import target_of, waiting
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.plan import Plan, Proof, Run, Step, WriteFile, plan_from_json, plan_to_json
-from raidplan.plan.boot_loaders import DPKG, HOOK, MODULES, PACKAGES, PLATFORMS, SHIM, SIGNED
+from raidplan.plan.boot_loaders import (
+    AFTER_INITRAMFS,
+    DPKG,
+    EFI_IMAGES,
+    HOOK,
+    MODULES,
+    PACKAGES,
+    PLATFORMS,
+    SHIM,
+)
 from raidplan.review import pipeline
 from tests.apply.left import Kills
 from tests.apply.runs import apply, end, gone_on, impatient, machine
@@ -65,6 +74,7 @@ BY_UEFI = (
     )
 )
 TARGET = "/mnt"
+BY_SYSTEMD = BY_UEFI.replace("loader: grub", "loader: systemd-boot")
 INSTALLED = {"boot.grub.a0", "boot.grub.a1", "boot.menu", "boot.grub-pc"}
 """The steps that need GRUB in the system."""
 
@@ -106,6 +116,9 @@ def install(root: Path) -> None:
         (root / "mnt/usr/sbin" / name).touch()
     for platform in PLATFORMS.values():
         (root / f"mnt{MODULES}" / platform.name).mkdir(parents=True, exist_ok=True)
+    copied = root / f"mnt{EFI_IMAGES['systemd-boot'].plain}"
+    copied.parent.mkdir(parents=True, exist_ok=True)
+    copied.touch()
 
 
 def decided(root: Path, state: State, target: str = TARGET) -> Decision:
@@ -174,6 +187,41 @@ def test_a_system_without_a_kernel_gets_all_but_the_initramfs(tmp_path: Path) ->
     assert any("lacks the packages debconf and grub2-common" in words for words in waiting(without_loader))
 
 
+def test_systemd_boot_waits_for_its_package_and_stands_then(tmp_path: Path) -> None:
+    made = plan(text=BY_SYSTEMD)
+    root, state = rescue(tmp_path)
+    assert apply(made, Simulated(made, root, state)) == "done"
+    install(root)
+    image = root / f"mnt{EFI_IMAGES['systemd-boot'].plain}"
+    image.unlink()
+    assert apply(made, Simulated(made, root, state)) == "done"
+    world = Simulated(made, root, state)
+    waits = decide(made, world.read(made), read_past(root / "var/lib/raidplan"), here=False)
+    names = {step.id for step in waits.postponed}
+    assert names >= {"boot.systemd-boot.a0.esp", "boot.systemd-boot.a1.esp"}
+    assert any("lacks the package systemd-boot-efi" in words for words in waiting(waits))
+    image.touch()
+    assert apply(made, Simulated(made, root, state)) == "done"
+    assert apply(made, Simulated(made, root, state)) == "nothing to do"
+    assert (root / f"mnt{HOOK}").stat().st_mode & 0o111 and (root / f"mnt{AFTER_INITRAMFS}").exists()
+
+
+def test_systemd_boot_without_its_package_on_the_running_system_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = replace(EFI_IMAGES["systemd-boot"], plain=str(tmp_path / "systemd-bootx64.efi"))
+    monkeypatch.setitem(EFI_IMAGES, "systemd-boot", image)
+
+    def codes(made: Plan) -> list[tuple[str, str]]:
+        found = checks.firmware_starts_it(Situation(made, Machine(()), {}, made))
+        return [(refusal.code, refusal.place) for refusal in found]
+
+    assert codes(plan("", BY_SYSTEMD)) == [("program-missing", image.plain)]
+    assert codes(plan("", BY_UEFI)) == codes(plan(text=BY_SYSTEMD)) == []
+    Path(image.plain).touch()
+    assert codes(plan("", BY_SYSTEMD)) == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "filled"),
@@ -182,6 +230,7 @@ def test_a_system_without_a_kernel_gets_all_but_the_initramfs(tmp_path: Path) ->
         pytest.param(LAYOUT, True, id="filled"),
         pytest.param(BY_UEFI, False, id="empty-uefi", marks=pytest.mark.long),
         pytest.param(BY_UEFI, True, id="filled-uefi"),
+        pytest.param(BY_SYSTEMD, True, id="filled-systemd-boot", marks=pytest.mark.long),
     ],
 )
 def test_killed_at_every_effect_and_gone_on(
@@ -271,6 +320,7 @@ def test_what_is_no_folder_of_a_rescue_system(named: str, tmp_path: Path) -> Non
         ("bios", BY_UEFI, "uefi"),
         ("bios", LAYOUT, ""),
         ("uefi", BY_UEFI, ""),
+        ("bios", BY_SYSTEMD, "uefi"),
         ("", LAYOUT, ""),
         ("uefi", LAYOUT.replace("boot: {loader: grub}\n", ""), ""),
     ],
@@ -300,7 +350,8 @@ def test_with_secure_boot_a_system_without_a_signed_loader_is_refused(tmp_path: 
 
     assert lacking() == [("grub-efi-amd64-signed", "shim-signed")]
     assert lacking(on=False) == lacking(installed=False) == lacking(text=LAYOUT) == []
-    for number, file in enumerate((SHIM, SIGNED), 1):
+    assert lacking(text=BY_SYSTEMD) == [("systemd-boot-efi-amd64-signed", "shim-signed")]
+    for number, file in enumerate((SHIM, EFI_IMAGES["grub"].signed), 1):
         (tmp_path / file.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file.lstrip("/")).touch()
         assert [len(missing) for missing in lacking()] == [2 - number] * (number < 2)

@@ -41,6 +41,7 @@ filesystems:
   efi2: {device: a1.esp, type: vfat, mount: "/boot/efi 2"}
   efi: {device: a0.esp, type: vfat, mount: /boot/efi}
 """
+BY_SYSTEMD = BY_UEFI.replace("loader: grub", "loader: systemd-boot")
 ON_LVM = """\
 arrays: {os: {level: raid1, members: [a<0-2>.os]}}
 volume_groups: {my-vg: {devices: [os], volumes: {root-1: {size: 2GiB}}}}
@@ -225,8 +226,111 @@ def test_the_script_says_which_disk_may_not_boot_and_tries_again(tmp_path: Path)
         assert (code, len(told)) == (1, 1) and "which may not boot any more" in said and "no room" in said
 
 
+def test_systemd_boot_is_copied_to_each_mounted_esp_after_the_initramfs(tmp_path: Path) -> None:
+    made = plan(BY_SYSTEMD, tmp_path)
+    steps = {step.id: step for step in made.steps}
+    places = ["boot.systemd-boot.a0.esp", "boot.systemd-boot.a1.esp"]
+    entries = ["boot.entry.a1.esp", "boot.entry.a0.esp"]
+    assert [name for name in steps if name.startswith("boot.")] == [*places, *entries]
+    step, root = steps[places[1]], steps["filesystem.root.make"]
+    assert step.action == Run(("sh", "/usr/local/sbin/raidplan-boot-loaders", "/boot/efi 2"), inside=True)
+    assert {*step.needs} >= {"config.initramfs", "config.boot", "filesystem.efi2.mount"}
+    assert step.follows == ("config.initramfs",), "it has a copy of it"
+    assert root.proof and step.proof
+    assert step.proof.expect == {"loader": "systemd-boot", "current": True, "root": f"UUID={root.proof.key}"}
+    assert {*steps["boot.entry.a0.esp"].needs} == {"boot.entry.a1.esp", places[0]}
+    after = steps["config.boot.initramfs"].action
+    assert isinstance(after, WriteFile) and after.mode == 0o755 and after.content.startswith("#!/bin/sh\n")
+    assert plan_from_json(plan_to_json(made)) == made
+    bios = plan(LAYOUT.replace("loader: grub", "loader: systemd-boot"), tmp_path)
+    assert not [step for step in bios.steps if step.id.startswith("boot.")], "only UEFI starts it"
+
+
+def copies(root: Path, mount: str) -> dict[str, str]:
+    """The files of an EFI system partition, and what is in them."""
+    folder = root / mount
+    return {
+        str(file.relative_to(folder)): file.read_text()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
+
+
+def kernels_host(tmp_path: Path, text: str = BY_SYSTEMD) -> tuple[Host, str]:
+    """A machine with a kernel and two EFI system partitions, and the UUID of its root."""
+    made = plan(text, tmp_path)
+    host = Host(
+        hook(text, tmp_path)
+        .replace("/etc/", f"{tmp_path}/etc/")
+        .replace("/usr/lib/systemd/boot/efi", f"{tmp_path}/images"),
+        tmp_path,
+    )
+    host.program("sync", "#!/bin/sh\nexit 0\n")
+    for uuid in bios_boot(made):
+        host.put(f"dev/disk/by-partuuid/{uuid}")
+    for mount in ("efi", "efi 2"):
+        (tmp_path / "boot" / mount).mkdir(parents=True)
+    host.put("images/systemd-bootx64.efi", b"systemd")
+    host.put("boot/vmlinuz-6.1", b"kernel")
+    host.put("boot/initrd.img-6.1", b"images")
+    host.put("etc/os-release", b'PRETTY_NAME="Debian 13"\n')
+    root = next(step for step in made.steps if step.id == "filesystem.root.make").proof
+    assert root
+    return host, root.key
+
+
+def test_the_script_copies_every_kernel_and_takes_away_those_that_went(tmp_path: Path) -> None:
+    host, root = kernels_host(tmp_path)
+    assert host.run(f"{tmp_path}/boot/efi")[0] == 0 and not copies(tmp_path, "boot/efi 2"), "one alone"
+    host.put("etc/kernel/cmdline", b"root=/dev/sda1 quiet console=ttyS0\n")
+    code, _, said = host.run()
+    assert code == 0 and said.count("systemd-boot and the kernels are on") == 2
+    entry = f"title Debian 13\nversion 6.1\nlinux /raidplan/6.1/linux\ninitrd /raidplan/6.1/initrd.img\noptions root=UUID={root} ro quiet console=ttyS0\n"
+    wanted = {
+        "EFI/BOOT/BOOTX64.EFI": "systemd",
+        "EFI/systemd/systemd-bootx64.efi": "systemd",
+        "loader/entries/raidplan-6.1.conf": entry,
+        "loader/loader.conf": "timeout 3\n",
+        "raidplan/6.1/initrd.img": "images",
+        "raidplan/6.1/linux": "kernel",
+    }
+    assert copies(tmp_path, "boot/efi") == copies(tmp_path, "boot/efi 2") == wanted
+    assert host.run() == (0, [], ""), "nothing is another one"
+    host.put("boot/efi/loader/loader.conf", b"timeout 9\n")
+    host.put("boot/vmlinuz-6.2", b"newer")
+    assert host.run() == (0, [], ""), "its initramfs is still to be made"
+    host.put("boot/initrd.img-6.2", b"images of it")
+    (tmp_path / "boot/vmlinuz-6.1").unlink()
+    assert host.run()[0] == 0
+    found = copies(tmp_path, "boot/efi")
+    assert "raidplan/6.2/linux" in found and not [name for name in found if "6.1" in name]
+    assert found["loader/loader.conf"] == "timeout 9\n", "a person's"
+
+
+def test_the_script_keeps_the_kernel_of_before_where_there_is_no_room(tmp_path: Path) -> None:
+    host, _ = kernels_host(tmp_path)
+    assert host.run()[0] == 0
+    host.put("boot/initrd.img-6.1", b"larger")
+    host.program("cp", "#!/bin/sh\nprintf la >\"$2\"; echo 'No space left on device' >&2; exit 1\n")
+    code, _, said = host.run()
+    assert code == 1 and "may start an earlier kernel" in said and "No space" in said
+    assert copies(tmp_path, "boot/efi")["raidplan/6.1/initrd.img"] == "images"
+    assert not [name for name in copies(tmp_path, "boot/efi") if name.endswith(".new")]
+
+
+def test_the_script_puts_shim_first_where_it_is_installed(tmp_path: Path) -> None:
+    host, _ = kernels_host(tmp_path)
+    host.put("images/systemd-bootx64.efi.signed", b"signed")
+    host.put("usr/lib/shim/shimx64.efi.signed", b"shim")
+    (tmp_path / "boot/efi 2").rmdir()
+    code, _, said = host.run()
+    assert code == 0 and "not every disk is there" in said
+    found = copies(tmp_path, "boot/efi")
+    assert (found["EFI/BOOT/BOOTX64.EFI"], found["EFI/BOOT/grubx64.efi"]) == ("shim", "signed")
+
+
 @pytest.mark.skipif(not which("shellcheck"), reason="shellcheck is not installed")
-@pytest.mark.parametrize("text", [LAYOUT, BY_UEFI], ids=["bios", "uefi"])
+@pytest.mark.parametrize("text", [LAYOUT, BY_UEFI, BY_SYSTEMD], ids=["bios", "uefi", "systemd-boot"])
 def test_the_script_has_no_fault_that_shellcheck_knows(text: str, tmp_path: Path) -> None:
     done = subprocess.run(["shellcheck", "-"], input=hook(text, tmp_path), capture_output=True, text=True)
     assert not done.stdout

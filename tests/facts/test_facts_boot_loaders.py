@@ -26,12 +26,18 @@ from raidplan.plan.boot_loaders import (
     CONFIG,
     CORE,
     CORE_SECTOR,
-    EFI_CORE,
+    EFI_IMAGES,
+    ENTRY,
+    KERNELS,
     NO_DEVICES,
+    OWN_PATH,
     OWN_TO_EACH_DISK,
+    REMOVABLE,
     SHIM,
-    SIGNED,
+    SYSTEMD_BOOT,
 )
+
+EFI_CORE, SIGNED = EFI_IMAGES["grub"].plain, EFI_IMAGES["grub"].signed
 
 MIB = 2**20
 IMAGE = bytes(range(256)) * 100
@@ -149,6 +155,52 @@ def test_grub_on_an_esp_is_current_where_the_firmware_loads_the_image_of_the_sys
     loader: str, current: bool, files: Mapping[str, bytes], system: Mapping[str, bytes], tmp_path: Path
 ) -> None:
     assert on_esp(tmp_path, files, system) == {"esp": {"loader": loader, "current": current}}
+
+
+BY_SYSTEMD = {
+    OWN_PATH: b"systemd",
+    REMOVABLE: b"systemd",
+    f"{KERNELS}/6.1/linux": b"kernel",
+    f"{KERNELS}/6.1/initrd.img": b"images",
+    ENTRY.format("6.1"): b"title Debian\noptions root=UUID=ab ro quiet\n",
+}
+SYSTEM = {
+    EFI_IMAGES[SYSTEMD_BOOT].plain: b"systemd",
+    "boot/vmlinuz-6.1": b"kernel",
+    "boot/initrd.img-6.1": b"images",
+    "boot/vmlinuz-6.2": b"its initramfs is still to be made",
+}
+
+
+@pytest.mark.parametrize(
+    ("current", "files", "system"),
+    {
+        "all of it": (True, {}, {}),
+        "no package": (False, {}, {EFI_IMAGES[SYSTEMD_BOOT].plain: None}),
+        "an earlier loader": (False, {}, {EFI_IMAGES[SYSTEMD_BOOT].plain: b"newer"}),
+        "an earlier initramfs": (False, {}, {"boot/initrd.img-6.1": b"IMAGES"}),
+        "an earlier kernel": (False, {f"{KERNELS}/6.1/linux": b"older"}, {}),
+        "no entry": (False, {ENTRY.format("6.1"): None}, {}),
+        "one kernel more": (False, {}, {"boot/initrd.img-6.2": b"made"}),
+        "a kernel that is no more": (False, {f"{KERNELS}/5.9/linux": b"old"}, {}),
+        "no kernel": (False, {f"{KERNELS}/6.1/linux": None, f"{KERNELS}/6.1/initrd.img": None}, {"boot/initrd.img-6.1": None}),
+        "signed": (True, {REMOVABLE: b"shim", "EFI/BOOT/grubx64.efi": b"systemd"}, {EFI_IMAGES[SYSTEMD_BOOT].signed: b"systemd", SHIM: b"shim"}),
+        "signed, and shim is another": (False, {REMOVABLE: b"shim", "EFI/BOOT/grubx64.efi": b"systemd"}, {EFI_IMAGES[SYSTEMD_BOOT].signed: b"systemd", SHIM: b"shim2"}),
+    }.values(),
+)  # fmt: skip
+def test_systemd_boot_is_current_with_every_kernel_and_its_initramfs(
+    current: bool, files: Mapping[str, bytes | None], system: Mapping[str, bytes | None], tmp_path: Path
+) -> None:
+    esp = {name: data for name, data in (BY_SYSTEMD | files).items() if data is not None}
+    has = {name: data for name, data in (SYSTEM | system).items() if data is not None}
+    root = "UUID=ab" if ENTRY.format("6.1") in esp else ""
+    assert on_esp(tmp_path, esp, has) == {"esp": {"loader": "systemd-boot", "current": current, "root": root}}
+
+
+def test_systemd_boot_that_the_firmware_does_not_start_is_not_the_loader(tmp_path: Path) -> None:
+    assert on_esp(tmp_path, FILES | {OWN_PATH: b"systemd"}, SYSTEM) == {
+        "esp": {"loader": "grub", "current": False}
+    }
 
 
 ESP_UUID = "3cc38a8d-23e9-5603-a908-c6325f69b207"

@@ -76,10 +76,10 @@ UNMADE = {
 }  # fmt: skip
 
 
-def test_an_esp_for_grub_is_mounted(tmp_path: Path) -> None:
+def test_an_esp_for_a_loader_is_mounted(tmp_path: Path) -> None:
     made = "filesystems: {e: {device: d0.esp, type: vfat, mount: /boot/efi}, f: {device: d1.esp, type: vfat}}"
     text = PARTS + f"arrays: {{}}\n{made}\nboot: {{esp: [d<0-1>.esp], loader: LOADER}}"
-    for loader, expected in (("grub", ["5:warning"]), ("systemd-boot", [])):
+    for loader, expected in (("grub", ["5:warning"]), ("systemd-boot", ["5:warning"]), ("lilo", [])):
         assert found("unformatted-esp", text.replace("LOADER", loader), tmp_path) == expected
     mounted = text.replace("device: d1.esp, type: vfat", "device: d1.esp, type: vfat, mount: /boot/efi2")
     assert found("unformatted-esp", mounted.replace("LOADER", "grub"), tmp_path) == []
@@ -164,3 +164,17 @@ def test_plain_swap_beside_encrypted_data(tmp_path: Path) -> None:
         "crypt: {device: d0.data, key: ask}%s", "%s"
     )
     assert said("plain-swap-beside-encryption", plain % ("", "d0.swap"), tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("loader", "size", "expected"),
+    [("systemd-boot", "399MiB", ["6:warning"]), ("systemd-boot", "400MiB", []), ("grub", "399MiB", [])],
+)
+def test_small_esp_for_kernels(loader: str, size: str, expected: list[str], tmp_path: Path) -> None:
+    text = (
+        "hardware:\n  firmware: uefi\n  disks:\n"
+        f"    d0: {{size: 1TB, partitions: {{esp: {{size: {size}, type: esp}}, os: {{size: rest}}}}}}\n"
+        "filesystems: {e: {device: d0.esp, type: vfat, mount: /boot/efi}, root: {device: d0.os, type: ext4, mount: /}}\n"
+        f"boot: {{loader: {loader}}}"
+    )
+    assert found("small-esp-for-kernels", text, tmp_path) == expected

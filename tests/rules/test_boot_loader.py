@@ -98,7 +98,10 @@ NONE = {
     "bios": ("bios", BIOS, MIRROR + GRUB, ""),
     "uefi": ("uefi", ESP, MIRRORED % FATS + GRUB, ""),
     "one's own": ("uefi", ESP, MIRROR + "\nboot: {loader: none}", ""),
-    "another": ("uefi", ESP, MIRROR + "\nboot: {loader: systemd-boot}", ""),
+    "another": ("uefi", ESP, MIRROR + "\nboot: {loader: syslinux}", ""),
+    "systemd-boot, and nothing mounted": ("uefi", ESP, MIRROR + "\nboot: {loader: systemd-boot}", "a0.efi, a1.efi, a2.efi and a3.efi have no file system that is mounted"),
+    "systemd-boot, and a BIOS": (
+        "bios", "bios: {size: 1MiB, type: bios-boot}, ", MIRROR + "\nboot: {loader: systemd-boot}", "only UEFI starts systemd-boot, and the firmware is bios"),
     "no root": ("", "", MIRROR.replace("mount: /", "mount: /srv"), ""),
     "nothing mounted": ("uefi", ESP, MIRROR + GRUB, "a0.efi, a1.efi, a2.efi and a3.efi have no file system that is mounted"),
     "one disk of two, of which another rule speaks": ("uefi", ESP, MIRRORED % FATS.partition(", efi2")[0] + GRUB, ""),
@@ -107,7 +110,7 @@ NONE = {
     "a BIOS and an ESP": ("bios", ESP, MIRROR + "\nboot: {loader: grub, esp: [a0.efi]}", "a BIOS starts it from a BIOS boot partition, and no disk has one"),
     "an ESP on an array": (
         "uefi", "efi: {size: 1GiB}, ", "arrays: {os: {level: raid1, members: [a<0-1>.os]}, e: {level: raid1, members: [a<0-1>.efi], metadata: \"1.0\"}}\n"
-        + TWO % ", e: {device: e, type: vfat, mount: /boot/efi}" + GRUB, "GRUB is installed on EFI system partitions of their own, and e is an array"),
+        + TWO % ", e: {device: e, type: vfat, mount: /boot/efi}" + GRUB, "it is installed on EFI system partitions of their own, and e is an array"),
 }  # fmt: skip
 
 
@@ -212,6 +215,22 @@ def test_systemd_boot_reads_what_firmware_reads(metadata: str, expected: list[st
     text = machine("") + ROOT % (f'raid1, metadata: "{metadata}"', "a<0-1>.os", "/boot")
     text += "\nboot: {loader: systemd-boot}"
     assert found("loader-cannot-read-array", text, tmp_path) == expected
+
+
+def test_systemd_boot_with_copies_of_its_kernels_reads_no_array(tmp_path: Path) -> None:
+    text = (
+        machine("uefi", ESP + "boot: {size: 1GiB}, ")
+        + MIRRORED % f", boot: {{device: b, type: ext4, mount: /boot}}{FATS}"
+    )
+    text = (
+        text.replace("arrays: {", "arrays: {b: {level: raid5, members: [a<0-3>.boot]}, ")
+        + "\nboot: {loader: systemd-boot}"
+    )
+    assert found("loader-cannot-read-array", text, tmp_path) == []
+    for other in ("grub-legacy", "lilo"):
+        assert found("loader-cannot-read-array", text.replace("systemd-boot", other), tmp_path) != []
+    unmounted = text.replace(FATS, "")
+    assert found("loader-cannot-read-array", unmounted, tmp_path) != []
 
 
 SECTORS = {

@@ -27,6 +27,7 @@ SHOWN_BY = {
     "disk_care.SOON": "disks::test_head_parking",
     "disk_care.WARM": "disks::test_hot_disks",
     "error_recovery.KERNEL_TIMEOUT": "disks::test_error_recovery",
+    "esp.ROOM_FOR_KERNELS": "boot::test_small_esp_for_kernels",
     "error_recovery.PATIENT": "disks::test_error_recovery",
     "filesystems.BULK": "filesystems::test_reserved_on_bulk_data",
     "inode_tables.MUCH": "inodes::test_inode_table_overhead",

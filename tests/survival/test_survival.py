@@ -135,10 +135,15 @@ def test_an_esp_without_a_file_system_starts_nothing(made: list[str], expected: 
 
 @pytest.mark.parametrize(
     ("loader", "mount", "expected"),
-    [("grub", ", mount: /boot/efi2", []), ("grub", "", ["d0"]), ("systemd-boot", "", [])],
+    [
+        ("grub", ", mount: /boot/efi2", []),
+        ("grub", "", ["d0"]),
+        ("systemd-boot", "", ["d0"]),
+        ("lilo", "", []),
+    ],
 )
-def test_an_esp_that_gets_no_grub_starts_nothing(loader: str, mount: str, expected: list[str]) -> None:
-    """raidplan installs GRUB where an EFI system partition is mounted; of other loaders it knows nothing."""
+def test_an_esp_that_gets_no_loader_starts_nothing(loader: str, mount: str, expected: list[str]) -> None:
+    """raidplan installs a loader where an EFI system partition is mounted; of those that it does not install it knows nothing."""
     text = ROOT.replace("FIRMWARE", "uefi").replace("TYPE", "esp").replace(" OPTIONS", "")
     made = f"\n  e0: {{device: d0.e, type: vfat, mount: /boot/efi}}\n  e1: {{device: d1.e, type: vfat{mount}}}\nboot:"
     text = text.replace("\nboot:", made).replace("BOOT", f"loader: {loader}, esp: [d0.e, d1.e]")

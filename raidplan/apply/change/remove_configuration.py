@@ -13,7 +13,7 @@ from raidplan.apply.configuration.switches import RESTART_MONITOR
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.plan import Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
-from raidplan.plan.boot_loaders import DPKG, HOOK
+from raidplan.plan.boot_loaders import AFTER_INITRAMFS, DPKG, HOOK
 from raidplan.plan.origin import Origin
 from raidplan.plan.places import (
     CHECK,
@@ -35,7 +35,13 @@ DEGRADED, MAIL, NAMES = "config.degraded", "config.monitor", "mdadm.conf"
 def removals(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
     """The steps that take configuration back. Raises BrokenBlock."""
     described = {step.action.file for step in plan.steps if isinstance(step.action, WriteFile | WriteBlock)}
-    for steps in (_rules(plan), _fstab(plan), _mdadm_conf(plan), _check(plan), *map(_own_file, (DPKG, HOOK))):
+    for steps in (
+        _rules(plan),
+        _fstab(plan),
+        _mdadm_conf(plan),
+        _check(plan),
+        *map(_own_file, (AFTER_INITRAMFS, DPKG, HOOK)),
+    ):
         written = next(step for step in steps if isinstance(step.action, WriteFile | WriteBlock))
         assert isinstance(written.action, WriteFile | WriteBlock)
         if written.action.file in described:

@@ -9,22 +9,23 @@ from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.versions import is_written, numbers, runs, written
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.plan import Run
-from raidplan.plan.boot_loaders import INSTALL, PLATFORMS, SHIM, SIGNED, SIGNED_PACKAGES
+from raidplan.plan.boot_loaders import EFI_IMAGES, GRUB, HOOK, INSTALL, PLATFORMS, SYSTEMD_BOOT
 
 ALL_READ = "2.06"
 """The GRUB of Debian 12: a system with an older one is not expected where its version is not known."""
 
 
-def firmwares(situation: Situation) -> set[str]:
-    """The firmware that boot loaders of the layout are installed for; none without a loader."""
+def loaders(situation: Situation) -> set[tuple[str, str]]:
+    """The loader that the layout installs, with the firmware that starts it; none without one."""
     steps = (situation.whole or situation.plan).steps
     words = {word for step in steps if isinstance(step.action, Run) for word in step.action.argv}
-    return {name for name, platform in PLATFORMS.items() if platform.option in words}
+    found = {(GRUB, name) for name, platform in PLATFORMS.items() if platform.option in words}
+    return found | ({(SYSTEMD_BOOT, "uefi")} if HOOK in words else set())
 
 
 def other_firmware(situation: Situation) -> Iterator[Refusal]:
     """The firmware in use would not start the loader: it goes by boot sectors or by EFI system partitions, not by both."""
-    for firmware in firmwares(situation):
+    for _, firmware in loaders(situation):
         found = situation.machine.firmware
         if found in PLATFORMS and found != firmware:
             yield refusal("firmware-differs", planned=firmware, found=found)
@@ -33,12 +34,13 @@ def other_firmware(situation: Situation) -> Iterator[Refusal]:
 def unsigned(situation: Situation) -> Iterator[Refusal]:
     """Secure Boot would not start the loader of the system."""
     firmware = situation.machine.observe("firmware", "uefi") or {}
-    if not firmware.get("secure_boot") or "uefi" not in firmwares(situation):
+    by_uefi = [loader for loader, by in loaders(situation) if by == "uefi"]
+    if not firmware.get("secure_boot") or not by_uefi:
         return
     system = situation.machine.observe("system", "target") or {"installed": True}
     missing = [
         package
-        for package, file in zip(SIGNED_PACKAGES, (SIGNED, SHIM), strict=True)
+        for package, file in EFI_IMAGES[by_uefi[0]].signatures.items()
         if not Path(situation.at(file)).exists()
     ]
     if system["installed"] and missing:
@@ -50,7 +52,7 @@ def unreadable(situation: Situation) -> Iterator[Refusal]:
 
     Of a system that is not there yet, GRUB is taken for that of this one; without any, its version is not known.
     """
-    if not firmwares(situation):
+    if GRUB not in {loader for loader, _ in loaders(situation)}:
         return
     whole, machine = situation.whole or situation.plan, situation.machine
     mounts = {
@@ -67,3 +69,12 @@ def unreadable(situation: Situation) -> Iterator[Refusal]:
                 "loader-cannot-read", "" if grub else "unknown", place=place, line=step.line,
                 what=row.what, program=row.program, since=row.grub, version=grub,
             )  # fmt: skip
+
+
+def without_image(situation: Situation) -> Iterator[Refusal]:
+    """systemd-boot is to be copied, and the system that runs has none."""
+    steps = situation.plan.steps
+    copied = any(isinstance(step.action, Run) and HOOK in step.action.argv for step in steps)
+    image = EFI_IMAGES[SYSTEMD_BOOT].plain
+    if copied and not situation.plan.target and not Path(image).exists():
+        yield refusal("program-missing", place=image)

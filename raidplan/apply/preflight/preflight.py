@@ -10,7 +10,7 @@ from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting, overruling, redirected
 from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
-from raidplan.apply.preflight.booting import other_firmware, unreadable, unsigned
+from raidplan.apply.preflight.booting import other_firmware, unreadable, unsigned, without_image
 from raidplan.apply.preflight.doubles import copied, doubles, names_of_arrays
 from raidplan.apply.preflight.keys import unusable
 from raidplan.apply.preflight.mount_points import target_unmounted, unfit
@@ -242,6 +242,7 @@ def firmware_starts_it(situation: Situation) -> Iterator[Refusal]:
     yield from other_firmware(situation)
     yield from unsigned(situation)
     yield from unreadable(situation)
+    yield from without_image(situation)
 
 
 def memory_for_stripe_cache(situation: Situation) -> Iterator[Refusal]:

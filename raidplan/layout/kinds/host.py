@@ -45,8 +45,8 @@ class Boot(Model):
     esp: tuple[Reference, ...] = ()
     """The EFI system partitions: `[a.esp, b.esp]`; of a RAID1, its members are made such partitions."""
     loader: Literal["grub", "grub-legacy", "lilo", "syslinux", "systemd-boot", "none"] | None = None
-    """The boot loader. `grub` is installed on every disk that has a place for it, if `firmware` is written; any other, and where
-    nothing is written, none is. `none`: you install one yourself."""
+    """The boot loader. `grub`, and for UEFI `systemd-boot` with every kernel, is installed on every disk that has a place for it, if
+    `firmware` is written; any other, and where nothing is written, none is. `none`: you install one yourself."""
     degraded: Literal["start", "wait"] = "start"
     """The treatment, at boot, of an array that lacks a member: start it after 30 s, or wait for a person.
 

@@ -6,12 +6,25 @@ from raidplan.base.findings import Path
 from raidplan.layout.kinds.boot_options import ESP_MOUNTS
 from raidplan.rules.lib.subjects import mounted
 from raidplan.topology import Topology
+from raidplan.topology.boot_places import boot_places, made_root
 
 
 def boot_filesystem(topology: Topology) -> str | None:
     """The file system that holds kernel and initramfs: that of /boot, else the root."""
     mounts = topology.once(mounted)
     return mounts.get("/boot", mounts.get("/"))
+
+
+def read_by_loader(topology: Topology) -> tuple[str, str | None]:
+    """The boot loader, GRUB where none is named, and the file system that it reads kernel and initramfs from; None of
+    systemd-boot where it has them on the EFI system partition."""
+    loader, name = topology.layout.boot.loader or "grub", boot_filesystem(topology)
+    copied = (
+        name is None
+        or topology.layout.filesystems[name].mount != "/boot"
+        or bool(made_root(topology) and boot_places(topology))
+    )
+    return loader, None if loader == "systemd-boot" and copied else name
 
 
 def esps(topology: Topology) -> dict[str, Path]:

@@ -13,6 +13,7 @@ from raidplan.rules.lib.free import free_partitions
 from raidplan.rules.lib.harmless import would_crowd
 from raidplan.rules.lib.subjects import mounted
 from raidplan.topology import Topology
+from raidplan.topology.boot_places import INSTALLED
 
 BIOS, EFI = (MIB, 64 * MIB), (260 * MIB, 4 * GIB)
 """Bytes of a partition that was rather made for a boot loader: a BIOS boot partition, an EFI system partition."""
@@ -60,10 +61,10 @@ def holds_fat(topology: Topology, device: str) -> bool:
 
 
 def lacking(topology: Topology, devices: Iterable[str]) -> list[str]:
-    """Those EFI system partitions that nothing makes a file system on or, for GRUB, mounts."""
+    """Those EFI system partitions that nothing makes a file system on or, for a loader that raidplan installs, mounts."""
     made = {entry.device: entry for entry in topology.layout.filesystems.values()}
-    grub = topology.layout.boot.loader == "grub"
-    return [each for each in devices if each not in made or (grub and not made[each].mount)]
+    installed = topology.layout.boot.loader in INSTALLED
+    return [each for each in devices if each not in made or (installed and not made[each].mount)]
 
 
 def mounted_fat(topology: Topology, devices: Iterable[str]) -> dict[str, tuple[Edit, ...]]:
