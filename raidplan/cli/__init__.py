@@ -97,6 +97,8 @@ def run(words: Sequence[str]) -> int:
 
 def _run(words: Sequence[str]) -> int:
     if words[:1] == ["help"]:
+        if words[1:2] == ["help"]:
+            words = words[1:]
         if len(words) > 1 and words[1] not in COMMANDS:
             return _no_command(words[1:])
         words = [*words[1:2], "--help"]

@@ -6,6 +6,7 @@ import argparse
 import json
 
 from raidplan.apply.reading import read_for
+from raidplan.base.findings import Severity
 from raidplan.cli import OK
 from raidplan.cli.output import Unable, emit, talk
 from raidplan.cli.standing import keep_members
@@ -36,7 +37,12 @@ def _read(arguments: argparse.Namespace) -> Machine:
     if plan and loaded.placements:
         plan, _ = keep_members(loaded, plan, read_for(plan), {})
     if plan is None:
-        raise Unable(f"{arguments.layout} has no plan; `raidplan check {arguments.layout}` says why")
+        errors = [each for each in loaded.findings if each.finding.severity is Severity.ERROR]
+        at = errors[0].span if errors else None
+        where = f": {at.file}:{at.line}: {errors[0].finding.message}" if at else ""
+        raise Unable(
+            f"{arguments.layout} has no plan{where}; `raidplan check {arguments.layout}` says all of it"
+        )
     return read_for(plan)
 
 

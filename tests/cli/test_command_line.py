@@ -297,7 +297,8 @@ def test_help_of_a_command_is_its_own_help(capsys: pytest.CaptureFixture[str]) -
     assert run(["help", "check"]) == 0 and capsys.readouterr().out == own != ""
     assert run(["--help"]) == 0
     general = capsys.readouterr().out
-    assert run(["help"]) == 0 and capsys.readouterr().out == general
+    for words in (["help"], ["help", "help"]):
+        assert run(words) == 0 and capsys.readouterr().out == general
     assert run(["help", "chek"]) == 2
     assert "'chek' is not a command; did you mean 'check'?" in capsys.readouterr().err
 

@@ -287,3 +287,4 @@ def test_facts_of_this_machine_make_a_plan_elsewhere(
     assert "no disk has serial" in capsys.readouterr().err
     (tmp_path / "wrong.yaml").write_text("version: 1\n")
     assert run(["discover", "facts", "--for", str(tmp_path / "wrong.yaml")]) == 2
+    assert f"{tmp_path}/wrong.yaml:1: " in capsys.readouterr().err, "where the first error stands"

@@ -44,13 +44,15 @@ def hover(key: Key) -> str:
     return "\n\n".join([*lines, "Required."] if key.field.required else lines)
 
 
-def completions(cursor: Cursor, layout: Layout | None, hardware: bool = False) -> Iterator[Completion]:
-    """Words that fit at a cursor: keys, words, or names that the layout has."""
+def completions(
+    cursor: Cursor, layout: Layout | None, hardware: bool = False, there: frozenset[str] = frozenset()
+) -> Iterator[Completion]:
+    """Words that fit at a cursor: keys that are not `there` yet, words, or names that the layout has."""
     path = [part for part in cursor.path if isinstance(part, str)]
     if not cursor.in_value:
         model, named = model_at(path, Hardware if hardware else Layout)
         if model is not None and not named:
-            for known in keys(model).values():
+            for known in (each for each in keys(model).values() if each.name not in there):
                 yield Completion(known.name, known.description, f"{known.name}: ")
         return
     key = key_at(cursor, hardware)

@@ -11,6 +11,7 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from raidplan import __version__
 from raidplan.base.findings import Severity
+from raidplan.cli.lsp.beside import keys_beside
 from raidplan.cli.lsp.cursor import Cursor, cursor
 from raidplan.cli.lsp.fixes import replacements
 from raidplan.cli.lsp.hover import completions, hover, key_at
@@ -135,6 +136,8 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
         place, hardware, layout = workspace.place(params.text_document.uri, params.position)
         if place is None:
             return []
+        at = params.position
+        there = keys_beside(workspace.text(_file(params.text_document.uri)), at.line, at.character)
         begin = types.Position(params.position.line, params.position.character - len(place.word))
         return [
             types.CompletionItem(
@@ -142,7 +145,7 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
                 documentation=each.detail,
                 text_edit=types.TextEdit(types.Range(begin, params.position), each.insert),
             )
-            for each in completions(place, layout, hardware)
+            for each in completions(place, layout, hardware, there)
         ]
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
