@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from raidplan.apply.change.members import rebuilding
 from raidplan.apply.change.obsolete import Obsolete, left_running, left_standing
 from raidplan.apply.configuration.array_names import as_it_stands, kept_for_others, numbers_free
 from raidplan.apply.configuration.conflicts import ignored_lines
@@ -87,6 +88,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
             *host_name_differs(left, matched.disks, resumed.machine),
             *notes(left, resumed.machine),
             *ignored_lines(left, resumed.machine),
+            *rebuilding(asked.layout, resumed.machine),
             *kept_for_others(remaining.whole, resumed.machine),
             *numbers_free(left, resumed.machine),
         ),

@@ -74,6 +74,8 @@ class Decided:
                 )
                 if uuid and world.array(node) != uuid:
                     yield f"{node} is no longer the array {uuid}"
+            case Run(("mdadm", node, "--add", *_)) if step.proof and world.array(node) != step.proof.key:
+                yield f"{node} is no longer the array {step.proof.key}"
 
 
 def _words(step: Step) -> list[str]:

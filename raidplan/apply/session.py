@@ -10,7 +10,7 @@ from raidplan.apply.decision import Decision
 from raidplan.apply.execute import WORKERS, Event, Outcome, execute
 from raidplan.apply.journal.journal import Journal
 from raidplan.apply.journal.past import Past
-from raidplan.apply.journal.step_fingerprints import disks_below, marks
+from raidplan.apply.journal.step_fingerprints import disks_below, marks, marks_of_added
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown.assembly_hold import lift
@@ -33,8 +33,12 @@ def carry_out(
     start = Start(decision.whole, decision.left, decision.disks, decision.machine, past, world)
     try:
         try:
-            journal.marks = marks(decision.whole, decision.disks)
-            added = (step for step in decision.left.steps if step.origin != LAYOUT)
+            added = [step for step in decision.left.steps if step.origin != LAYOUT]
+            written = {step.id: step.guard for step in added if step.guard and step.changes}
+            journal.marks = {
+                **marks_of_added(decision.whole, decision.disks, written),
+                **marks(decision.whole, decision.disks),
+            }
             journal.origins = {step.id: step.origin for step in added}
             journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
             journal.copied(*keep(start, journal.folder))

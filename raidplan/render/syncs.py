@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from raidplan.apply.syncs import HeldSync, Sync
+from raidplan.apply.syncs import WORDS, HeldSync, Sync
 from raidplan.base.words import duration
 
 
 def sync_text(sync: Sync) -> str:
     """Progress, speed and time left of one array's sync, as far as the kernel tells them."""
+    until = "; its redundancy is whole again only then" if sync.action == WORDS["recover"] else ""
     if sync.waits:
-        return f"{sync.array}: the {sync.action} waits for that of another array on the same disks; it begins by itself"
+        return f"{sync.array}: the {sync.action} waits for that of another array on the same disks; it begins by itself{until}"
     left = sync.seconds_left
     how = "" if left is None else f" at {sync.bytes_per_second / 1e6:.0f} MB/s, {duration(left)} left"
-    return f"{sync.array}: {sync.action} {sync.percent:.0f} %{how}; goes on in the background"
+    return f"{sync.array}: {sync.action} {sync.percent:.0f} %{how}; goes on in the background{until}"
 
 
 def held_text(sync: HeldSync) -> str:

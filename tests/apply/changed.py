@@ -44,6 +44,12 @@ def changed(machine: Simulated, argv: tuple[str, ...]) -> bool:
             array["spares"] = sorted([*array["spares"], machine._identity(device)])
         case ("mdadm", "--manage", node, "--remove", device):
             _array(machine, node)["spares"].remove(machine._identity(device))
+        case ("mdadm", node, "--add", *devices):
+            array, identities = _array(machine, node), [machine._identity(device) for device in devices]
+            for identity in identities:
+                assert not machine.state.content.get(identity) and identity not in array["members"]
+                machine.state.content[identity] = [_carried(machine, node)]
+            _filled(machine, array, identities)
         case ("mdadm", "--grow", option, node):
             words = {"--bitmap=internal": ("resync", "bitmap"), "--bitmap=none": ("bitmap", "resync")}
             array = _array(machine, node)
@@ -66,12 +72,52 @@ def _colons(uuid: str) -> str:
     return ":".join(digits[at : at + 8] for at in (0, 8, 16, 24))
 
 
+def _carried(machine: Simulated, node: str) -> str:
+    uuid = next(key for key, found in _objects(machine, "array").items() if found["node"] == node)
+    return f"linux_raid_member {uuid}"
+
+
+def _filled(machine: Simulated, array: Any, identities: list[str]) -> None:
+    """md gives them the empty slots, in their order, and begins to rebuild."""
+    step = next(each for each in machine.plan.steps if array["node"] in each.awaits)
+    planned = step.proof.expect["members"] if step.proof else []
+    assert isinstance(planned, list)
+    for slot, identity in enumerate(planned):
+        if identity in identities:
+            assert array["members"][slot] == "missing"
+            array["members"][slot] = identity
+    array |= {"sync_action": "recover", "sync_held": False}
+
+
+def let_go(machine: Simulated) -> None:
+    """An array that is held no more begins to rebuild what waits in it."""
+    for array in _objects(machine, "array").values():
+        if array.get("sync_action") == "frozen" and not array.get("sync_held"):
+            waiting = array.pop("waiting", [])
+            array["spares"] = [each for each in array["spares"] if each not in waiting]
+            _filled(machine, array, waiting) if waiting else array.update(sync_action="idle")
+
+
+def rebuilt(machine: Simulated) -> None:
+    """All members are in sync."""
+    for array in _objects(machine, "array").values():
+        if array.get("sync_action") == "recover":
+            array |= {"sync_action": "idle", "degraded": 0}
+
+
 def half_changed(machine: Simulated, argv: tuple[str, ...]) -> None:
     """What is left where a command was killed half-way."""
     match argv:
         case ("mdadm", "--manage", node, "--add-spare", device):
             uuid = next(key for key, found in _objects(machine, "array").items() if found["node"] == node)
             machine.state.content[machine._identity(device)] = [f"linux_raid_member {uuid}"]
+        case ("mdadm", node, "--add", device, *_):
+            # A superblock without a place in the array, or with one; and mdadm holds the array meanwhile.
+            identity, array = machine._identity(device), _array(machine, node)
+            machine.state.content[identity] = [_carried(machine, node)]
+            array |= {"sync_action": "frozen", "sync_held": True}
+            if machine.takes_half:
+                array |= {"spares": sorted([*array["spares"], identity]), "waiting": [identity]}
 
 
 def _array(machine: Simulated, node: str) -> Any:

@@ -23,7 +23,7 @@ from raidplan.facts.host import read_paths, read_system, versions
 from raidplan.facts.run import Result
 from raidplan.plan import Plan, Proof, RenewInitramfs, Run, SetAttribute, Step, Zero
 from raidplan.plan.places import CRYPTTAB, INITRAMFS_ASIDE, UDEV_RULES
-from tests.apply.changed import changed, half_changed
+from tests.apply.changed import changed, half_changed, let_go
 from tests.apply.others import Others
 from tests.initramfs import cpio
 
@@ -103,6 +103,8 @@ class Simulated(World):
         self.lie = lie or {}
         self.effects: list[tuple[str, str]] = []
         self.dead = False
+        self.takes_half = False
+        """mdadm that is killed while it adds a member has given it to the array already."""
         self.watch: Callable[[str, str, str], None] = lambda when, kind, what: None
         """Is told of every effect, before and after it: when, of which kind, what."""
         self.executed: list[str] = []
@@ -245,6 +247,10 @@ class Simulated(World):
             for step in self.plan.steps:
                 if step.action == SetAttribute(file, content) and step.proof:
                     self._object(step.proof)
+            if content == "idle":
+                for array in self.state.objects.get("array", {}).values():
+                    array["sync_held"] = array.get("sync_held", False) and array["node"] not in file
+                let_go(self)
 
         self.effect("set", file, act)
 

@@ -55,14 +55,14 @@ def found(root: Path, action: str, completed: str, speed: str, *, new: bool = Tr
             "1000 / 2000",
             "1",
             False,
-            "rebuild 50 % at 0 MB/s, 8 min 20 s left; goes on in the background",
+            "rebuild 50 % at 0 MB/s, 8 min 20 s left; goes on in the background; its redundancy is whole again only then",
         ),
         (
             "recover",
             "delayed",
             "none",
             True,
-            "the rebuild waits for that of another array on the same disks; it begins by itself",
+            "the rebuild waits for that of another array on the same disks; it begins by itself; its redundancy is whole again only then",
         ),
         (
             "check",

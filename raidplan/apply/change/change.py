@@ -20,9 +20,11 @@ from raidplan.apply.change.change_contents import (
 )
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.change.elsewhere import PLACES, copy_elsewhere
+from raidplan.apply.change.members import can_be_filled, is_rebuilt, members
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal
 from raidplan.facts import Machine
+from raidplan.facts.machine import Properties
 from raidplan.facts.prove import Deviation, differing
 from raidplan.plan import Plan, Step
 
@@ -51,7 +53,11 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
     by_name: Mapping[str, list[Deviation]] = differing(step.proof, machine) or {}
     if "consistency" in by_name and by_name.keys() <= {"consistency", "size", "component"}:
         by_name = {"consistency": by_name["consistency"]}  # the others follow from it
+    if is_rebuilt(step.proof, machine):
+        return [], []
     fixed = [name for name in by_name if (step.proof.kind, name) not in IN_PLACE]
+    if "members" in by_name and not can_be_filled(_difference("members", step, found, machine, plan, past)):
+        fixed.append("members")
     # Kept in the plan, so that it is known what it would write over, where the layout says `wipe: true`.
     steps = [step] if fixed and step.creates else []
     if PLACES.get(step.proof.kind) in by_name:
@@ -61,9 +67,7 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
     if fixed and "consistency" in by_name and not policy_by_apply(found, step.proof.expect):
         fixed.append("consistency")
     for name in fixed or by_name:
-        difference = Difference(
-            step, name, step.proof.expect[name], found.get(name), found, machine, plan, past
-        )
+        difference = _difference(name, step, found, machine, plan, past)
         try:
             if fixed:
                 raise difference.by_hand
@@ -74,9 +78,17 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
     return steps, refusals
 
 
+def _difference(
+    name: str, step: Step, found: Properties, machine: Machine, plan: Plan, past: Past
+) -> Difference:
+    assert step.proof is not None
+    return Difference(step, name, step.proof.expect[name], found.get(name), found, machine, plan, past)
+
+
 IN_PLACE: Mapping[tuple[str, str], Callable[[Difference], Iterator[Step]]] = {
     ("array", "consistency"): consistency,
     ("array", "degraded"): redundancy,
+    ("array", "members"): members,
     ("array", "spares"): spares,
     ("filesystem", "label"): label,
     ("filesystem", "reserved_blocks"): reserved,

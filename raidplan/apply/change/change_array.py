@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NoReturn
 
 from raidplan.apply.change.array_by_hand import policy_by_apply
 from raidplan.apply.change.difference import Difference, NotInPlace
@@ -19,7 +18,7 @@ from raidplan.plan.origin import Origin
 
 def consistency(difference: Difference) -> Iterator[Step]:
     """Between resync and bitmap. PPL and a write journal change the size that an array is made with."""
-    _runs(difference)
+    runs(difference)
     planned, node = str(difference.planned), difference.node
     assert difference.step.proof is not None
     answer = policy_by_apply(difference.found, difference.step.proof.expect)
@@ -32,12 +31,15 @@ def consistency(difference: Difference) -> Iterator[Step]:
     yield difference.then("consistency", say, argv(answer, node=node))
 
 
-def redundancy(difference: Difference) -> NoReturn:
-    """All members have their slots, and one is not in sync yet: nothing does that but time."""
-    raise NotInPlace("rebuilt", node=difference.node)
+def redundancy(difference: Difference) -> Iterator[Step]:
+    """All members have their slots, and one is not in sync yet: nothing does that but time. An empty slot is filled by itself."""
+    if "missing" not in texts(difference.found.get("members")):
+        raise NotInPlace("rebuilt", node=difference.node)
+    yield from ()
 
 
-def _runs(difference: Difference) -> None:
+def runs(difference: Difference) -> None:
+    """Raises NotInPlace where the array takes no change."""
     state = str(difference.found.get("state"))
     if state in ("inactive", "clear", "readonly", "suspended"):
         raise NotInPlace("state", state=state, node=difference.node)
@@ -45,7 +47,7 @@ def _runs(difference: Difference) -> None:
 
 def spares(difference: Difference) -> Iterator[Step]:
     """Devices that are proven blank are added; those that are not wanted are taken out, and forget the array."""
-    _runs(difference)
+    runs(difference)
     made = made_nodes(difference.plan)
     now, planned = texts(difference.now), texts(difference.planned)
     by_identity = {identity_of(node, made): node for node in difference.step.guard}
@@ -61,7 +63,8 @@ def spares(difference: Difference) -> Iterator[Step]:
         )
     for identity in (each for each in planned if each not in now):
         yield from _added(difference, identity, by_identity[identity])
-    for identity in (each for each in now if each not in planned):
+    members = texts(difference.step.proof.expect.get("members")) if difference.step.proof else []
+    for identity in (each for each in now if each not in (*planned, *members)):
         node = _safe_node(difference.node, identity, difference.plan)
         say = f"take the spare {node} out of {difference.step.targets[0]}"
         remove = difference.then(
@@ -71,7 +74,7 @@ def spares(difference: Difference) -> Iterator[Step]:
             targets=(node,),
         )
         yield remove
-        yield _forgotten(difference.step, identity, node, difference.machine, (remove.id,))
+        yield forgotten(difference.step, identity, node, difference.machine, (remove.id,))
 
 
 def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
@@ -81,7 +84,7 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
     begun = f"{difference.step.id}{ADDED}{verb}" in difference.past.begun
     if begun and {*difference.machine.carried(identity)} == {f"linux_raid_member {uuid}"}:
         # It was killed before the array took it; mdadm writes the superblock first. Without one, the guard decides.
-        clear = _forgotten(difference.step, identity, node, difference.machine)
+        clear = forgotten(difference.step, identity, node, difference.machine)
         yield clear
         before = (clear.id,)
     yield difference.then(
@@ -107,12 +110,10 @@ def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterato
         removed = f"{step.id}{ADDED}remove.{_short(identity)}"
         ours = f"linux_raid_member {step.proof.key}" in machine.carried(identity)
         if ours and identity not in inside and removed in past.begun | past.ended:
-            yield _forgotten(
-                step, identity, _safe_node(step.awaits[0], identity, plan, "left-spare"), machine
-            )
+            yield forgotten(step, identity, _safe_node(step.awaits[0], identity, plan, "left-spare"), machine)
 
 
-def _forgotten(step: Step, identity: str, node: str, machine: Machine, after: tuple[str, ...] = ()) -> Step:
+def forgotten(step: Step, identity: str, node: str, machine: Machine, after: tuple[str, ...] = ()) -> Step:
     """Takes the superblock of the array from a device that is not in it, and its bitmap, which mdadm would leave there.
 
     Else the device could not be proven blank when it is wanted again.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from raidplan.apply.change.change import changes, stands
 from raidplan.apply.change.change_array import left_behind
+from raidplan.apply.change.members import is_rebuilt
 from raidplan.apply.configuration.array_names import in_its_own_step
 from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.decide.leftovers import NotOurs
@@ -21,7 +22,7 @@ from raidplan.apply.refusal import Refusal, Refused, refusal
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.plan import Plan, Step, WriteBlock, WriteFile
-from raidplan.plan.identities import made_nodes
+from raidplan.plan.identities import identity_of, made_nodes
 
 UNPROVEN = "not-as-planned"
 
@@ -62,8 +63,18 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
         replace(step, needs=(*step.needs, *names, *(shown[n] for n in step.needs if n in shown)))
         for step in rest
     ]
+    rest = [*_behind_tables(rest, kept | names)]
     left = [*(step.among(first) for step in first.values()), *(step.among(kept | names) for step in rest)]
     return replace(plan, steps=tuple(left)), refusals
+
+
+def _behind_tables(steps: list[Step], left: Mapping[str, Step]) -> Iterator[Step]:
+    """The steps, and those that name a disk which is partitioned come after that, also where nothing between them is left to do."""
+    tables = {disk: step.id for step in steps if step.new_partitions for disk in step.disks}
+    for step in steps:
+        before = [tables[disk] for disk in sorted(step.disks & tables.keys())]
+        late = step.phase not in ("prepare", "teardown", "partition") and not left.keys() >= {*step.needs}
+        yield replace(step, needs=(*step.needs, *before)) if before and late else step
 
 
 def _redo(step: Step, machine: Machine, plan: Plan, past: Past) -> list[Step]:
@@ -109,9 +120,19 @@ def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Ste
     if step.proof and stands(step, machine) and differences(step.proof, machine):
         steps, reasons = changes(step, machine, plan, past)
         return steps, reasons
-    if step.creates and step.id in past.ended and step.proof and differences(step.proof, machine) is None:
+    if _is_gone(step, machine, plan, past):
         return [step], [refusal("gone", place=step.because, line=step.line, began=past.began)]
     return in_its_own_step(step, machine), []
+
+
+def _is_gone(step: Step, machine: Machine, plan: Plan, past: Past) -> bool:
+    """The open run made it, and it is not there: for another disk in the place of one, only what stood on nothing else is not missed."""
+    if not step.creates or step.proof is None or differences(step.proof, machine) is not None:
+        return False
+    made = made_nodes(plan)
+    kinds = {identity_of(node, made).partition(":") for node in step.guard}
+    stands = any(kind == "array" and machine.observe(kind, key) for kind, _, key in kinds)
+    return step.id in past.ended or (step.id in past.moved and stands)
 
 
 def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list[Refusal]:
@@ -145,6 +166,6 @@ def unproven(plan: Plan, machine: Machine) -> list[Refusal]:
             if differ is None:
                 figures = {"kind": step.proof.kind, "key": step.proof.key}
                 problems.append(Refusal(UNPROVEN, "absent", step.because, step.line, figures))
-            elif differ:
+            elif differ and not is_rebuilt(step.proof, machine):
                 problems.append(Refusal(UNPROVEN, "", step.because, step.line, deviations=tuple(differ)))
     return problems

@@ -45,6 +45,9 @@ class Past:
     clocks: Mapping[str, int] = field(default_factory=dict)
     """For each of those, the start of its run in seconds since 1970: `World.clock` of that run."""
     ended: frozenset[str] = frozenset()
+    moved: frozenset[str] = frozenset()
+    """After the comparison with a plan and its disks: the steps that finished on devices of the same names, but another of
+    their disks, or in another form."""
     order: tuple[str, ...] = ()
     """The steps that finished in this run, in that order."""
     run: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ of this step on these disks. A name in a layout can get another disk, and a step
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 
 from raidplan.apply.journal.past import Past
@@ -28,6 +28,23 @@ LATER_WORD = ("--level=raid0", "--layout=original")
 
 def marks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
     """The fingerprints of every step of the whole plan that writes over a device; `disks` by layout name."""
+    mark = _marker(plan, disks)
+    return {
+        step.id: {target: mark(does, target) for target in step.guard}
+        for step in plan.steps
+        if step.guard and step.proof
+        for does in [[step.id, _does(step.action), list(step.guard), step.proof.key]]
+    }
+
+
+def marks_of_added(plan: Plan, disks: Mapping[str, DiskFact], added: Mapping[str, Iterable[str]]) -> Marks:
+    """The fingerprints of steps that were added to the whole plan, by id with the devices that each writes over: of the place alone."""
+    mark = _marker(plan, disks)
+    return {step: {target: mark(step, target) for target in targets} for step, targets in added.items()}
+
+
+def _marker(plan: Plan, disks: Mapping[str, DiskFact]) -> Callable[[object, str], str]:
+    """The fingerprint of what is done on a device."""
     below = disks_below(plan)
     identities = {name: _identity(disk) for name, disk in disks.items()}
     makers: dict[str, str] = {}
@@ -39,15 +56,7 @@ def marks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
         names = [target[1:-1]] if target.startswith("{") else sorted(below.get(makers.get(target, ""), ()))
         return [identities.get(name, []) for name in names]
 
-    def mark(does: object, target: str) -> str:
-        return digest([does, target, on(target)]).removeprefix("sha256:")[:LENGTH]
-
-    return {
-        step.id: {target: mark(does, target) for target in step.guard}
-        for step in plan.steps
-        if step.guard and step.proof
-        for does in [[step.id, _does(step.action), list(step.guard), step.proof.key]]
-    }
+    return lambda does, target: digest([does, target, on(target)]).removeprefix("sha256:")[:LENGTH]
 
 
 def _does(action: Action) -> dict[str, object]:
@@ -77,8 +86,11 @@ def of_these_disks(past: Past, now: Marks) -> Past:
 
     ended = frozenset(step for step in past.ended if fitting(step) == frozenset(now.get(step, ())))
     ours = {step: fitting(step) for step in past.begun | past.ended}
+    moved = frozenset(
+        step for step in past.ended - ended if past.marks.get(step, {}).keys() == now.get(step, {}).keys()
+    )
     standing = {step: on for step, on in past.standing.items() if on and on == now.get(step)}
-    return replace(past, ended=ended, ours=ours, standing=standing)
+    return replace(past, ended=ended, moved=moved, ours=ours, standing=standing)
 
 
 def _identity(disk: DiskFact) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from raidplan.apply.decide.marked_volumes import with_marked_volumes
 from raidplan.apply.decide.stale_signatures import without_stale
 from raidplan.apply.journal.past import Past
-from raidplan.apply.journal.step_fingerprints import marks, of_these_disks
+from raidplan.apply.journal.step_fingerprints import marks, marks_of_added, of_these_disks
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.facts import Machine
 
@@ -25,7 +25,12 @@ class Resumed:
 
 def past_of_these(asked: Asked, matched: Matched, past: Past) -> Past:
     """The journal without what it says of other steps, or of other disks."""
-    of_these = of_these_disks(past, marks(asked.layout, matched.disks))
+    added = {step: past.marks[step] for step in past.marks if past.origin(step).kind == "change"}
+    now = {
+        **marks_of_added(asked.layout, matched.disks, added),
+        **marks(asked.layout, matched.disks),
+    }
+    of_these = of_these_disks(past, now)
     return with_marked_volumes(of_these, asked.layout, matched.machine)
 
 

@@ -35,6 +35,8 @@ EXCHANGED = by_hand("mdadm {node} --add-spare {new}", "mdadm {node} --replace {o
 """The old member stays in the array until the new one is full."""
 REBUILT = by_hand(FAIL, REMOVE, ADD, before=(Before.ONE_BY_ONE,))
 MISSING_FILLED = by_hand(ADD)
+MEMBER_ADDED = Answer(Kind.BY_APPLY, (ADD,))
+"""Devices of the layout, in place of those that left, where nothing is on them yet."""
 SPARE_AGAIN = ("mdadm {node} --remove {old}", "mdadm {node} --add-spare {old}")
 """A spare that had taken a member's place, once that place is given back."""
 FAILED_REMOVED = "mdadm {node} --remove failed"

@@ -1,0 +1,213 @@
+"""Members of arrays that run: an empty slot, which the layout's member on a new disk fills, and a member that is rebuilt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from raidplan.apply.change.change_array import forgotten, runs
+from raidplan.apply.change.difference import Difference, NotInPlace
+from raidplan.apply.journal.past import Past
+from raidplan.apply.note import Note, note
+from raidplan.base.levels import LEVELS, redundancy
+from raidplan.base.words import listed
+from raidplan.facts import Machine
+from raidplan.facts.machine import BlockFact, texts
+from raidplan.facts.prove import differing
+from raidplan.plan import ADDED, Plan, Proof, SetAttribute, Step, Value, everything_on
+from raidplan.plan.changes import MEMBER_ADDED, fill
+from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.origin import Origin
+
+MISSING = "missing"
+REBUILDS = "recover"
+"""The kernel's word in sync_action while a member is rebuilt, or waits for another array on the same disks."""
+HELD = "frozen"
+"""Its word while no sync may begin."""
+SYNC = "/sys/block/{{{}}}/md/sync_action"
+FILLED = "add"
+"""The verb of the step that fills the empty slots of an array."""
+
+
+def members(difference: Difference) -> Iterator[Step]:
+    """The step that adds the layout's members for the empty slots, after what a killed one left on them is cleared."""
+    runs(difference)
+    found, step, node = difference.found, difference.step, _running_as(difference)
+    in_it = texts(found.get("spares"))
+    empty = {identity: device for identity, device in _empty(difference).items() if identity not in in_it}
+    begun, action = _was_begun(difference.past, step), str(found.get("sync_action", "idle"))
+    if not empty and not (begun and action == HELD):
+        raise NotInPlace("rebuilt", node=node)
+    if action != "idle" and not begun:
+        raise NotInPlace("syncing", action=action, node=node)
+    left = [
+        forgotten(step, identity, device, difference.machine)
+        for identity, device in empty.items()
+        if difference.machine.carried(identity)
+    ]
+    yield from left
+    added = [_added(difference, node, [*empty.values()], left)] if empty else []
+    yield from added
+    release = SetAttribute(SYNC.format(node), "idle")
+    if action == HELD and all(each.action != release for each in difference.plan.steps):
+        yield _released(step, release, added)
+
+
+def _added(difference: Difference, node: str, devices: list[str], left: list[Step]) -> Step:
+    """One command for all: mdadm lets md begin once it has the last of them."""
+    step = difference.step
+    names = [step.targets[1 + step.guard.index(device)] for device in devices]
+    return difference.then(
+        FILLED,
+        f"add member {listed(names, last=' and ')} to array {step.targets[0]}, which rebuilds it",
+        fill(MEMBER_ADDED.commands[0], {"node": node, "new": " ".join(devices)}).split(),
+        after=[each.id for each in left],
+        targets=names,
+        guard=devices,
+        destroys=[everything_on(device) for device in devices],
+    )
+
+
+def _released(step: Step, release: SetAttribute, added: list[Step]) -> Step:
+    """mdadm holds the array while it adds members, and one that was killed leaves it held."""
+    return Step(
+        id=f"{step.id}{ADDED}release",
+        phase="sync",
+        say=f"let the rebuild of {step.targets[0]} begin, which the interrupted step holds",
+        action=release,
+        because=step.because,
+        line=step.line,
+        needs=(*step.needs, *(each.id for each in added)),
+        targets=(step.targets[0],),
+        origin=Origin("change", step.id),
+    )
+
+
+def can_be_filled(difference: Difference) -> bool:
+    """Every other slot has the layout's member, the array lost no more than it may, and what comes into the empty slots is new."""
+    found, expect = difference.found, _expect(difference)
+    now, planned = texts(found.get("members")), texts(expect.get("members"))
+    if MISSING not in now or len(now) != len(planned) or texts(found.get("faulty")):
+        return False
+    pairs = list(zip(now, planned, strict=True))
+    empty, spares = _empty(difference), texts(found.get("spares"))
+    others_fit = all(one in (MISSING, other) for one, other in pairs)
+    return (
+        others_fit
+        and {*spares} <= {*empty}
+        and _survives(expect, [slot for slot, (one, _) in enumerate(pairs) if one == MISSING])
+        and all(identity in spares or _is_new(identity, difference) for identity in empty)
+        and not [*_elsewhere(difference, ours=[*empty])]
+    )
+
+
+def is_rebuilt(proof: Proof, machine: Machine) -> bool:
+    """An array that is as planned but for time: its members have their slots, or wait for them, and md rebuilds one."""
+    found = machine.observe(proof.kind, proof.key)
+    if proof.kind != "array" or not found or found.get("sync_action") != REBUILDS:
+        return False
+    if not {*(differing(proof, machine) or ("",))} <= {"degraded", "members", "spares"}:
+        return False
+    now, planned = texts(found.get("members")), texts(proof.expect.get("members"))
+    if texts(found.get("faulty")) or len(now) != len(planned):
+        return False
+    waiting = {each for one, each in zip(now, planned, strict=True) if one == MISSING}
+    in_slots = all(one in (MISSING, each) for one, each in zip(now, planned, strict=True))
+    return in_slots and {*texts(found.get("spares"))} == {*texts(proof.expect.get("spares"))} | waiting
+
+
+def rebuilding(plan: Plan, machine: Machine) -> Iterator[Note]:
+    """A note on each array of the plan that is redundant again only once md has rebuilt a member."""
+    for step in plan.steps:
+        if step.creates and step.proof and is_rebuilt(step.proof, machine):
+            found = machine.observe("array", step.proof.key) or {}
+            yield note("rebuilds", place=step.because, line=step.line, node=str(found.get("node")))
+
+
+def _was_begun(past: Past, step: Step) -> bool:
+    """The open run began to fill slots of this array."""
+    return f"{step.id}{ADDED}{FILLED}" in past.begun | past.ended
+
+
+def _running_as(difference: Difference) -> str:
+    """The name by which the array can be called now: its own, unless it was assembled before that was known."""
+    links, node = difference.found.get("links"), difference.node
+    known = not isinstance(links, list) or node.rpartition("/")[2] in links
+    return node if known else str(difference.found.get("node", node))
+
+
+def _elsewhere(difference: Difference, ours: list[str]) -> Iterator[str]:
+    """Devices that carry a superblock of the array and are not in it: a member that is away for a while is no lost one.
+
+    What this very step left on `ours` when it was killed is none.
+    """
+    machine, found = difference.machine, difference.found
+    uuid = difference.step.proof.key if difference.step.proof else ""
+    listed_in = ("members", "spares", "faulty", "journal")
+    inside = {each for name in listed_in for each in _listed(found.get(name))} | {
+        each for each in ours if _was_ours(each, difference)
+    }
+    blocks = {block.name: block for block in machine.blocks}
+    below = _below([block for block in machine.blocks if block.identity in inside], blocks)
+    named = {block.identity: block.name for block in machine.blocks}
+    for identity in machine.objects.get("content", {}):
+        carried = f"linux_raid_member {uuid}" in machine.carried(identity)
+        if carried and identity not in inside and named.get(identity, "") not in below:
+            yield identity
+    for disk in machine.disks:
+        traces = [trace for trace in disk.traces if trace.type == "linux_raid_member" and trace.uuid == uuid]
+        if traces and disk.kernel_name not in below:
+            yield disk.node
+
+
+def _below(found: list[BlockFact], blocks: Mapping[str, BlockFact]) -> set[str]:
+    names: set[str] = set()
+    while found:
+        block = found.pop()
+        names.add(block.name)
+        found += [blocks[name] for name in block.below if name in blocks and name not in names]
+    return names
+
+
+def _listed(value: Value) -> list[str]:
+    return [value] if isinstance(value, str) else texts(value)
+
+
+def _expect(difference: Difference) -> Mapping[str, Value]:
+    return difference.step.proof.expect if difference.step.proof else {}
+
+
+def _empty(difference: Difference) -> dict[str, str]:
+    """The layout's members for the empty slots, to the devices by their names in steps."""
+    made = made_nodes(difference.plan)
+    nodes = {identity_of(node, made): node for node in difference.step.guard}
+    now, planned = texts(difference.found.get("members")), texts(_expect(difference).get("members"))
+    return {
+        each: nodes[each] for one, each in zip(now, planned, strict=False) if one == MISSING and each in nodes
+    }
+
+
+def _survives(expect: Mapping[str, Value], lost: list[int]) -> bool:
+    level, count, layout = str(expect["level"]), len(texts(expect.get("members"))), expect.get("layout")
+    if not LEVELS[level].redundant:
+        return False
+    groups = redundancy(level, count, str(layout) if layout else None)
+    return all(len({*lost}.intersection(group)) <= may_lose for group, may_lose in groups)
+
+
+def _is_new(identity: str, difference: Difference) -> bool:
+    """Nothing is on the device, or it is a partition that the plan is about to make; or what is on it is this step's own."""
+    if not identity.startswith(("partition:", "{")):
+        return False
+    block = next((block for block in difference.machine.blocks if block.identity == identity), None)
+    if difference.machine.carried(identity):
+        return _was_ours(identity, difference)
+    return block is None or not (block.content or block.uses)
+
+
+def _was_ours(identity: str, difference: Difference) -> bool:
+    """The open run began to add this device, on this very disk, and nothing is on it but the superblock of the array."""
+    step, past = difference.step, difference.past
+    node = _empty(difference).get(identity, "")
+    uuid = step.proof.key if step.proof else ""
+    only = {*difference.machine.carried(identity)} <= {f"linux_raid_member {uuid}"}
+    return only and node in past.ours.get(f"{step.id}{ADDED}{FILLED}", ())
