@@ -10,9 +10,8 @@ from typing import Any
 from raidplan.apply.journal.hand_over import hand_over
 from raidplan.plan import Plan
 from raidplan.review import pipeline
-from tests.apply.runs import apply, machine
+from tests.apply.runs import apply, install, machine
 from tests.apply.simulated import Simulated, State
-from tests.apply.test_target import install
 
 LAYOUT = """\
 version: 1
@@ -99,9 +98,8 @@ def lose(state: State, plan: Plan, disk: str) -> None:
         state.content.pop(identity, None)
     for kind, of_kind in state.objects.items():
         for key, found in list(of_kind.items()):
-            if gone & {found.get("device"), found.get("disk"), found.get("source")}:
-                del of_kind[key]
-            elif kind == "boot_loader" and key in uuids:
+            on_it = gone & {found.get("device"), found.get("disk"), found.get("source")}
+            if on_it or (kind == "boot_loader" and key in uuids):
                 del of_kind[key]
     for array in arrays(state):
         members = ["missing" if each in gone else each for each in array["members"]]

@@ -14,6 +14,7 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out
 from raidplan.plan import Plan
+from raidplan.plan.boot_loaders import EFI_IMAGES, MODULES, PACKAGES, PLATFORMS
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
 from raidplan.plan.validity import faults
 from raidplan.render.losses import loss_texts
@@ -52,6 +53,21 @@ def machine(root: Path) -> State:
     (root / INITRAMFS_TOOLS.hooks.lstrip("/")).mkdir(parents=True)
     (root / "efi").mkdir()
     return State()
+
+
+def install(root: Path) -> None:
+    """What an installer leaves below the target."""
+    (root / "mnt/etc/default").mkdir(parents=True)
+    (root / "mnt/etc/os-release").write_text("ID=debian\n")
+    boot(root / "mnt", "6.1")
+    (root / "mnt/usr/sbin").mkdir(parents=True, exist_ok=True)
+    for name in PACKAGES:
+        (root / "mnt/usr/sbin" / name).touch()
+    for platform in PLATFORMS.values():
+        (root / f"mnt{MODULES}" / platform.name).mkdir(parents=True, exist_ok=True)
+    copied = root / f"mnt{EFI_IMAGES['systemd-boot'].plain}"
+    copied.parent.mkdir(parents=True, exist_ok=True)
+    copied.touch()
 
 
 def apply(plan: Plan, world: Simulated) -> str:

@@ -84,7 +84,6 @@ def test_each_step_comes_after_what_it_stands_on(stands: tuple[Path, State]) -> 
         assert add.say == f"add member a1.{name} to array {name}, which rebuilds it"
     assert "disk.a1.partition" in by_id["boot.grub.a1"].needs, "nothing between them is left to do"
     assert "disk.a1.partition" in by_id["filesystem.scratch.make"].needs
-    print(render_plan(decision.left, decision.nodes))
     shown = render_plan(decision.left, decision.nodes, every=True)
     assert "add member a1.root to array root, which rebuilds it" in shown
 

@@ -25,19 +25,10 @@ from raidplan.cli.target import target_of, waiting
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.plan import Plan, Proof, Run, Step, WriteFile, plan_from_json, plan_to_json
-from raidplan.plan.boot_loaders import (
-    AFTER_INITRAMFS,
-    DPKG,
-    EFI_IMAGES,
-    HOOK,
-    MODULES,
-    PACKAGES,
-    PLATFORMS,
-    SHIM,
-)
+from raidplan.plan.boot_loaders import AFTER_INITRAMFS, DPKG, EFI_IMAGES, HOOK, SHIM
 from raidplan.review import pipeline
 from tests.apply.left import Kills
-from tests.apply.runs import apply, end, gone_on, impatient, machine
+from tests.apply.runs import apply, end, gone_on, impatient, install, machine
 from tests.apply.simulated import Simulated, State
 from tests.initramfs import boot
 
@@ -104,21 +95,6 @@ def own_files(root: Path) -> dict[str, bytes]:
         for file in files
         if (name := file.relative_to(root)).parts[0] != "mnt" and not str(name).startswith(STATE.lstrip("/"))
     }
-
-
-def install(root: Path) -> None:
-    """What an installer leaves below the target."""
-    (root / "mnt/etc/default").mkdir(parents=True)
-    (root / "mnt/etc/os-release").write_text("ID=debian\n")
-    boot(root / "mnt", "6.1")
-    (root / "mnt/usr/sbin").mkdir(parents=True, exist_ok=True)
-    for name in PACKAGES:
-        (root / "mnt/usr/sbin" / name).touch()
-    for platform in PLATFORMS.values():
-        (root / f"mnt{MODULES}" / platform.name).mkdir(parents=True, exist_ok=True)
-    copied = root / f"mnt{EFI_IMAGES['systemd-boot'].plain}"
-    copied.parent.mkdir(parents=True, exist_ok=True)
-    copied.touch()
 
 
 def decided(root: Path, state: State, target: str = TARGET) -> Decision:
