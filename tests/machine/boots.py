@@ -74,11 +74,13 @@ class Record:
     seconds: int = 0
     predicted: dict[str, list[str]] = field(default_factory=dict)
     observed: dict[str, list[str]] = field(default_factory=dict)
+    replaced: bool = False
+    """A blank disk took the place of one: `apply` made everything on it anew, and it booted from that alone where predicted."""
 
     @property
     def agrees(self) -> bool:
-        """Every boot was as predicted."""
-        return bool(self.observed) and self.predicted == self.observed
+        """Every boot was as predicted, also of a disk that came later."""
+        return bool(self.observed) and self.predicted == self.observed and self.replaced
 
     def keep(self) -> None:
         """Adds it to the records."""
@@ -170,7 +172,8 @@ def table(found: Mapping[Combination, Record]) -> Iterable[tuple[Combination, st
         else:
             equal = sum(record.observed.get(disk) == mounts for disk, mounts in record.predicted.items())
             versions = " ".join(f"{name} {version}" for name, version in record.packages.items())
-            words = f"{equal} of {len(record.predicted)} boots without a disk as predicted, {record.seconds} s, {record.commit}, {versions}"
+            new = "a new disk" if record.replaced else "no new disk"
+            words = f"{equal} of {len(record.predicted)} boots without a disk as predicted, {new}, {record.seconds} s, {record.commit}, {versions}"
             yield each, words, record.agrees
 
 

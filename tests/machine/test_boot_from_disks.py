@@ -76,11 +76,17 @@ def test_made_booted_updated_and_booted_without_each_disk(
         versions = dict(line.split() for line in twin.run(VERSIONS).stdout.splitlines())
         twin.shut_down()
         record = Record(combination.example, combination.firmware, combination.release, commit(), plan_digest(plan), versions)  # fmt: skip
-        for disk in disks:
-            name = disk.name
-            say(f"without {name}")
+        say("a blank disk in place of the first")
+        new = exchanged(twin, disks, text)
+        alone = [disk.name for disk in disks[1:]]
+        if mounts := predicted(loaded, *alone):
+            say(f"from {new.name} alone")
+            assert observed(twin, [new], loaded) == mounts
+        record.replaced = True
+        for name, disk in zip([each.name for each in disks], there := [new, *disks[1:]], strict=True):
+            say(f"without {disk.name}")
             record.predicted[name] = predicted(loaded, name)
-            record.observed[name] = observed(twin, [each for each in disks if each is not disk], loaded)
+            record.observed[name] = observed(twin, [each for each in there if each is not disk], loaded)
             say(f"predicted {record.predicted[name]}, observed {record.observed[name]}")
     record.seconds = round(time.monotonic() - began)
     record.keep()
@@ -117,10 +123,31 @@ def nothing_to_do(twin: Twin) -> None:
     assert again.returncode == 0 and "nothing to do" in again.stderr, again.stdout + again.stderr
 
 
-def predicted(loaded: Loaded, disk: str) -> list[str]:
-    """The mount points that `estimate` says are there without a disk; none if the machine does not boot."""
+def exchanged(twin: Twin, disks: Sequence[Disk], text: str) -> Disk:
+    """A blank disk with a serial number of its own, in place of the first, once `apply` has made all that was on that one.
+
+    The machine is off before and afterwards. The new disk comes last, because a BIOS may give up at a blank one.
+    """
+    lost, *rest = disks
+    new = replace(lost, name=f"{lost.name}n", serial=f"{lost.serial}n")
+    twin.refit([*rest, new])
+    twin.start_from_disks(timeout=BOOT_SECONDS)
+    assert lost.serial in text
+    twin.put(text.replace(f"serial: {lost.serial}\n", f"serial: {new.serial}\n").encode(), "/root/fresh.yaml")
+    done = twin.run(apply(), check=False, timeout=2400)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert "which rebuild" in done.stdout and "every property was read back" in done.stderr, done.stdout
+    nothing_to_do(twin)
+    twin.run(SYNCED, timeout=2400)
+    nothing_to_do(twin)
+    twin.shut_down()
+    return new
+
+
+def predicted(loaded: Loaded, *lost_disks: str) -> list[str]:
+    """The mount points that `estimate` says are there without these disks; none if the machine does not boot."""
     assert loaded.topology is not None and loaded.layout is not None
-    lost = outcomes(structure(loaded.topology), [disk])
+    lost = outcomes(structure(loaded.topology), lost_disks)
     if not lost.get(BOOT, Outcome.INTACT).survives:
         return []
     return sorted(
