@@ -15,6 +15,7 @@ from raidplan.diff.storage import Storage
 from raidplan.plan.changes import REBUILT, Shape, exchange, slot_after
 
 GONE = "not in the new layout"
+BY_APPLY = "`apply` does the last of these once the old member is out and the new disk in, blank"
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,16 @@ class Members:
             return way(REBUILT)
         if not all(self._may_take(*pair) for pair in pairs):
             return None
-        return noted(way(exchange(self.before, self.after, unreadable=bool(self.unreadable))), self.order)
+        by_apply = BY_APPLY if pairs and all(self._is_new(*pair) for pair in pairs) else ""
+        return noted(
+            way(exchange(self.before, self.after, unreadable=bool(self.unreadable))), by_apply, self.order
+        )
+
+    def _is_new(self, before: int, after: int) -> bool:
+        """The disk of the old member has left, and that of the new one came."""
+        old, new = self.old[before].disk, self.new[after].disk
+        came = new is not None and new not in self.storage.disks.values()
+        return old is not None and old not in self.storage.disks and came and before == after
 
     def _may_take(self, before: int, after: int) -> bool:
         """No other data lies where the new member will be; of this array, only that of the member that it replaces."""
