@@ -192,6 +192,14 @@ def test_what_waits_in_the_array_for_its_slot_is_not_taken_out(stands: tuple[Pat
     assert "or waits for that" in apply(plan, Simulated(plan, root, state))
 
 
+def test_a_name_that_leads_to_another_array_by_now_gets_nothing(stands: tuple[Path, State]) -> None:
+    root, state = stands
+    world = Simulated(replaced(), root, state)
+    world.array = lambda node: "0c0c0c0c-1111-4222-8333-123456789abc"  # type: ignore[method-assign]
+    said = apply(world.plan, world)
+    assert " is no longer the array " in said and not [each for each in world.executed if "--add" in each]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("takes_half", [False, True])
 @pytest.mark.parametrize("text", [LAYOUT, BY_UEFI], ids=["bios", "uefi"])

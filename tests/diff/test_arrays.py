@@ -240,6 +240,22 @@ def test_mirrored_pairs_lose_one_of_each() -> None:
         assert lost(made) == destroyed
 
 
+def test_apply_takes_a_new_disk_in_the_place_of_a_lost_one() -> None:
+    disks = "  disks: {{d<0-3>: {{serial: {{each: [{}]}}, size: 3TB}}}}\n"
+    for array, by_apply in (
+        ("level: raid10, members: [d<0-3>]", [True, True]),
+        ("level: raid1, members: [d<0-2>]", [True, True]),
+        ("level: raid1, members: [d0, d1]", [True]),
+    ):
+        old, new = (layout(array, disks.format(serials)) for serials in ("S0, S1, S2, S3", "N0, S1, N2, S3"))
+        changes = thing(compared(old, new), A).changes
+        notes = [each.how.note for each in changes if each.how]
+        assert ["`apply` does the last of these" in note for note in notes] == by_apply
+    free = compared(layout("level: raid1, members: [d0, d1]"), layout("level: raid1, members: [d0, d2]"))
+    (change,) = thing(free, A).changes
+    assert change.how and "apply" not in change.how.note, "the old member is there"
+
+
 def test_a_member_of_another_array_is_not_free() -> None:
     two = "hardware:\n{}arrays:\n  a: {{level: raid1, members: [{}]}}\n  b: {{level: raid1, members: [{}]}}\n"
     old = two.format(DISKS, "d0, d1", "d2, d3")

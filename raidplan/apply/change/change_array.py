@@ -39,7 +39,7 @@ def redundancy(difference: Difference) -> Iterator[Step]:
 
 
 def runs(difference: Difference) -> None:
-    """Raises NotInPlace where the array takes no change."""
+    """The array takes changes as it is now. Raises NotInPlace."""
     state = str(difference.found.get("state"))
     if state in ("inactive", "clear", "readonly", "suspended"):
         raise NotInPlace("state", state=state, node=difference.node)

@@ -169,6 +169,7 @@ def _below(found: list[BlockFact], blocks: Mapping[str, BlockFact]) -> set[str]:
 
 
 def _listed(value: Value) -> list[str]:
+    """The devices of a property that is one or several."""
     return [value] if isinstance(value, str) else texts(value)
 
 
