@@ -103,6 +103,25 @@ def test_a_disk_that_is_not_blank_is_refused(plan: Plan, what: str) -> None:
     assert what != "ext4" or "it runs without a member" in of_array(decision)
 
 
+WIPED = {
+    "the new disk": "{d0: {size: 1TB, serial: PAIR-0}, d1: {size: 1TB, serial: PAIR-1, wipe: true}}",
+    "both": "{d<0-1>: {size: 1TB, serial: PAIR-<1>, wipe: true}}",
+}
+
+
+@pytest.mark.parametrize("which", WIPED)
+def test_where_disks_may_be_wiped_the_array_stays(which: str, tmp_path: Path) -> None:
+    """Before, with a blank disk, `wipe: true` offered to destroy what runs without a member."""
+    text = LAYOUT.replace("{d<0-1>: {size: 1TB, serial: PAIR-<1>, wipe: true}}", WIPED[which])
+    plan = plan_of(text.replace("members: [d<0-1>]", "members: [d<0-1>], whole_disks: true"), tmp_path)
+    decision = decided(plan, degraded(plan))
+    assert added(decision) and not decision.left.lost
+    stale = degraded(plan).trace("sdc", Trace(77 * MIB, "ext4", 0, TB, "", OLD, "stale"))
+    decision = decided(plan, stale)
+    assert added(decision)
+    assert [loss.where for loss in decision.left.lost] == ["d1"], "the stale file system alone"
+
+
 NESTED = """
 version: 1
 host: pair
