@@ -58,7 +58,9 @@ def test_made_booted_updated_and_booted_without_each_disk(
     disks = [replace(disk, behind="onboard") for disk in disks_of(loaded.layout)]
     others = decoys(disks[0].size_bytes)
     secure = combination.firmware == "secure"
-    loader = (*LOADERS["uefi"], *SECURE) if secure else LOADERS[combination.firmware]
+    loader = (
+        (*LOADERS["uefi", "grub"], *SECURE) if secure else LOADERS[combination.firmware, combination.loader]
+    )
     recipe = Recipe(release=combination.release, packages=(*PACKAGES, *loader), archives=(loader[0],))
     with Twin.start([*disks, *others], directory=tmp_path / "twin", recipe=recipe, firmware=combination.firmware, boot_timeout=BOOT_SECONDS, say=say) as twin:  # fmt: skip
         made(twin, text, others, say)

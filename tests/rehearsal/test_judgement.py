@@ -190,6 +190,7 @@ def test_the_subject_keeps_wiring_and_says_what_differs(mixed: Topology) -> None
     [
         ("mount: /srv/fast", "mount: /var", "not its root file system"),
         ("size: 4GiB, ", "size: 4GiB, keep: true, ", "`keep: true`"),
+        ("mount: /srv/fast", "mount: /", "installs no boot loader"),
     ],
 )
 def test_what_cannot_be_rehearsed_is_said(was: str, now: str, words: str, tmp_path: Path) -> None:

@@ -16,12 +16,13 @@ GRUB_CMDLINE_LINUX="console=ttyS0 net.ifnames=0 panic=-1 mitigations=off tsc=uns
 GRUB_TERMINAL=console
 GRUB_TIMEOUT=0
 """
-"""The twin has no screen, for which GRUB would wait."""
+"""The twin has no screen, for which GRUB would wait. The words for the kernel are systemd-boot's too."""
 FILL = f"""\
 set -e
 tar --directory=/ --one-file-system --exclude=./var/lib/raidplan --exclude=./etc/fstab --create . | tar --directory={TARGET} --extract --preserve-permissions
-mkdir -p {TARGET}/etc/default/grub.d {TARGET}/etc/systemd/system.conf.d
+mkdir -p {TARGET}/etc/default/grub.d {TARGET}/etc/systemd/system.conf.d {TARGET}/etc/kernel
 cat > {TARGET}/etc/default/grub.d/twin.cfg
+sed -n 's/^GRUB_CMDLINE_LINUX="\\(.*\\)"$/\\1/p' {TARGET}/etc/default/grub.d/twin.cfg > {TARGET}/etc/kernel/cmdline
 printf '[Manager]\\nDefaultTimeoutStartSec=15min\\n' > {TARGET}/etc/systemd/system.conf.d/twin.conf
 sync
 """

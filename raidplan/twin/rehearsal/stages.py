@@ -17,8 +17,12 @@ from raidplan.twin.server import Disk, Image, Link, Twin, TwinError, find_or_bui
 from raidplan.twin.server.arguments import Firmware
 from raidplan.twin.server.recipe import PACKAGES, Recipe
 
-LOADERS: Mapping[Firmware, tuple[str, ...]] = {"bios": ("grub-pc",), "uefi": ("grub-efi-amd64", "efibootmgr")}
-"""The packages of the boot loader, in the image of a system that boots by itself."""
+LOADERS: Mapping[tuple[Firmware, str], tuple[str, ...]] = {
+    ("bios", "grub"): ("grub-pc",),
+    ("uefi", "grub"): ("grub-efi-amd64", "efibootmgr"),
+    ("uefi", "systemd-boot"): ("systemd-boot-efi", "efibootmgr"),
+}
+"""The packages of the boot loader by firmware and loader, in the image of a system that boots by itself."""
 APPLY_SECONDS, BOOT_SECONDS = 3600.0, 900.0
 WHOLE, NOTHING = "every property was read back", "nothing to do"
 """The words of `apply` at its end."""
@@ -94,7 +98,7 @@ def begun(
     image = wish.image
     if image is None:
         recipe = (
-            Recipe(wish.suite, (*PACKAGES, *LOADERS[subject.firmware]))
+            Recipe(wish.suite, (*PACKAGES, *LOADERS[subject.firmware, subject.loader]))
             if subject.fresh
             else Recipe(wish.suite)
         )

@@ -17,6 +17,7 @@ from raidplan.layout.model import Layout
 from raidplan.render.layout_data import layout_to_data
 from raidplan.render.yaml_text import yaml_text
 from raidplan.topology import Topology, resolve
+from raidplan.topology.boot_places import boot_places
 from raidplan.twin.loops.scale import scaled
 from raidplan.twin.rehearsal.boot_outcomes import boots_itself
 from raidplan.twin.server.arguments import Firmware
@@ -49,6 +50,11 @@ class Subject:
         return self.topology.host
 
     @property
+    def loader(self) -> str:
+        """The boot loader that starts a whole server."""
+        return self.topology.layout.boot.loader or "grub"
+
+    @property
     def firmware(self) -> Firmware:
         """The firmware that starts it."""
         return "uefi" if self.fresh and self.topology.layout.hardware.firmware == "uefi" else "bios"
@@ -63,6 +69,10 @@ def subject_of(topology: Topology, scale: int = 1) -> Subject:
     """The subject of a rehearsal at a scale by which sizes are divided. Raises Unsuited, TooSmall."""
     for words in _unsuited(topology.layout):
         raise Unsuited(words)
+    if boots_itself(topology) and not boot_places(topology):
+        raise Unsuited(
+            "the layout makes the root file system, and installs no boot loader that starts it (`check` says why)"
+        )
     # Through its text, as `scaled` takes it: every scalar as it would be written.
     document, _ = parse_document(yaml_text(layout_to_data(topology.layout)), "")
     data: Any = document.root.plain() if document else None
