@@ -267,7 +267,9 @@ def test_what_came_since_is_not_cleared(node: str) -> None:
         zero.zero(node, Zero(node, ((0, MIB),), ()))
     assert World().not_blank(node, everywhere=True)
     zero.zero(node, Zero(node, ((0, MIB),), tuple(zero.found_on(node))))
-    assert not World().not_blank(node, everywhere=False), "of what was cleared at its ends, the middle counts for nothing"
+    assert not World().not_blank(node, everywhere=False), (
+        "of what was cleared at its ends, the middle counts for nothing"
+    )
 
 
 def test_what_is_no_device(tmp_path: Path) -> None:

@@ -37,19 +37,23 @@ VOLUME = "4GiB"
 
 @dataclass(frozen=True)
 class Combination:
-    """An example on a Debian release, started by a firmware."""
+    """An example on a Debian release, started by a firmware and a boot loader."""
 
     example: str
     firmware: Firmware
     release: str
+    loader: str = "grub"
 
     def __str__(self) -> str:
-        return f"{self.example}-{self.firmware}-{self.release}"
+        other = "" if self.loader == "grub" else f"-{self.loader}"
+        return f"{self.example}-{self.firmware}-{self.release}{other}"
 
 
 COMBINATIONS = [
     Combination("root-raid1-bios", "bios", "bookworm"),
     Combination("root-raid1-bios", "bios", "trixie"),
+    Combination("root-raid1-bios", "uefi", "bookworm"),
+    Combination("root-raid1-bios", "uefi", "trixie"),
     Combination("root-raid1-uefi", "uefi", "bookworm"),
     Combination("root-raid1-uefi", "uefi", "trixie"),
     Combination("root-raid1-uefi", "secure", "bookworm"),
@@ -58,6 +62,8 @@ COMBINATIONS = [
     Combination("root-raid6-lvm", "bios", "trixie"),
     Combination("root-raid6-lvm", "uefi", "bookworm"),
     Combination("root-raid6-lvm", "uefi", "trixie"),
+    Combination("root-raid1-uefi", "uefi", "bookworm", "systemd-boot"),
+    Combination("root-raid1-uefi", "uefi", "trixie", "systemd-boot"),
 ]
 
 
@@ -74,6 +80,7 @@ class Record:
     seconds: int = 0
     predicted: dict[str, list[str]] = field(default_factory=dict)
     observed: dict[str, list[str]] = field(default_factory=dict)
+    loader: str = "grub"
     replaced: bool = False
     """A blank disk took the place of one: `apply` made everything on it anew, and it booted from that alone where predicted."""
 
@@ -96,6 +103,7 @@ def layout_of(combination: Combination) -> dict[str, Any]:
     for disk in data["hardware"]["disks"].values():
         for part, size in SIZES[combination.example].items():
             (disk["partitions"][part] if part else disk)["size"] = size
+    data["boot"]["loader"] = combination.loader
     data["monitoring"]["mail"] = "root"  # as Debian's mdadm.conf says, for the arrays of others too
     for group in data.get("volume_groups", {}).values():
         group["volumes"]["root"]["size"] = VOLUME
@@ -157,7 +165,7 @@ def records() -> dict[Combination, Record]:
     found = {}
     for line in RECORDS.read_text().splitlines() if RECORDS.exists() else ():
         record = Record(**json.loads(line))
-        found[Combination(record.example, record.firmware, record.release)] = record  # type: ignore[arg-type]
+        found[Combination(record.example, record.firmware, record.release, record.loader)] = record  # type: ignore[arg-type]
     return found
 
 

@@ -18,7 +18,7 @@ from raidplan.twin.rehearsal.making import CONSOLE, FILL, TARGET
 from raidplan.twin.rehearsal.stages import LOADERS
 from raidplan.twin.server import Disk, Recipe, Twin, install_raidplan
 from raidplan.twin.server.failure import BootError
-from raidplan.twin.server.recipe import PACKAGES
+from raidplan.twin.server.recipe import KERNEL, PACKAGES
 from raidplan.twin.server.wiring import disks_of
 from tests.machine.boots import COMBINATIONS, Combination, Record, commit, layout_of, planned, text_of
 from tests.machine.initramfs import quick_initramfs
@@ -31,6 +31,11 @@ SECURE = ("grub-efi-amd64-signed", "shim-signed")
 OWN = "find /etc /boot /usr/lib/udev /usr/lib/systemd -xdev -type f -print0 | sort -z | xargs -0 sha256sum"
 """What the rescue system is configured by."""
 SYNCED = "echo 200000 > /proc/sys/dev/raid/speed_limit_max; while grep -Eq 'resync|recovery|DELAYED' /proc/mdstat; do sleep 3; done"
+COPIED = {
+    "grub": "raidplan-boot-loaders: installed GRUB on",
+    "systemd-boot": "raidplan-boot-loaders: systemd-boot and the kernels are on",
+}
+"""The words of the hook."""
 AGAIN = "DEBIAN_FRONTEND=noninteractive dpkg --install /root/packages/*.deb 2>&1"
 BOOT_SECONDS = 900
 
@@ -61,7 +66,7 @@ def test_made_booted_updated_and_booted_without_each_disk(
     loader = (
         (*LOADERS["uefi", "grub"], *SECURE) if secure else LOADERS[combination.firmware, combination.loader]
     )
-    recipe = Recipe(release=combination.release, packages=(*PACKAGES, *loader), archives=(loader[0],))
+    recipe = Recipe(release=combination.release, packages=(*PACKAGES, *loader), archives=(loader[0], KERNEL))
     with Twin.start([*disks, *others], directory=tmp_path / "twin", recipe=recipe, firmware=combination.firmware, boot_timeout=BOOT_SECONDS, say=say) as twin:  # fmt: skip
         made(twin, text, others, say)
         say("booting from the disks")
@@ -72,12 +77,12 @@ def test_made_booted_updated_and_booted_without_each_disk(
         say("the packages once more")
         installed = twin.run(["sh", "-c", AGAIN], check=False, timeout=1800)
         assert installed.returncode == 0, installed.stdout[-3000:]
-        assert "raidplan-boot-loaders: installed GRUB on" in installed.stdout
+        assert COPIED[combination.loader] in installed.stdout
         nothing_to_do(twin)
         twin.run(SYNCED, timeout=2400)
         versions = dict(line.split() for line in twin.run(VERSIONS).stdout.splitlines())
         twin.shut_down()
-        record = Record(combination.example, combination.firmware, combination.release, commit(), plan_digest(plan), versions)  # fmt: skip
+        record = Record(combination.example, combination.firmware, combination.release, commit(), plan_digest(plan), versions, loader=combination.loader)  # fmt: skip
         say("a blank disk in place of the first")
         new = exchanged(twin, disks, text)
         alone = [disk.name for disk in disks[1:]]

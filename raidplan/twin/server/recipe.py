@@ -41,6 +41,11 @@ PACKAGES = (
 strace shows which programs were really started.
 """
 
+KERNEL = (
+    """$(dpkg-query --admindir="$1/var/lib/dpkg" --show --showformat='${Package} ' 'linux-image-[0-9]*')"""
+)
+"""The package of the installed kernel, whose name has its version in it; in the shell of mmdebstrap's hook."""
+
 MASKED = (
     "apt-daily-upgrade.timer",
     "apt-daily.timer",
@@ -122,7 +127,7 @@ class Recipe:
     authorized_key: str = ""
     masked: tuple[str, ...] = field(default=MASKED)
     archives: tuple[str, ...] = ()
-    """Packages whose archives lie in /root/packages as well, to be installed again without a network."""
+    """Packages, KERNEL among them, whose archives lie in /root/packages as well, to be installed again without a network."""
 
     @property
     def digest(self) -> str:
