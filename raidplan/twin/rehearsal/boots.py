@@ -74,6 +74,7 @@ def _complete(rig: Rig, case: Case) -> tuple[str, bool]:
     if not goes_on(replace(case, predicted=rig.survival.after(case.disks))):
         return "", True
     rig.twin.plug(*case.disks)
+    rig.release_syncs()
     nodes = " ".join(node for _, node in additions(rig, case))
     there = f"for node in {nodes}; do for try in $(seq 100); do [ -b $node ] && break; sleep 0.2; done; done"
     rig.twin.run(f"{there}; udevadm settle; sleep 2; mount -a; swapon -a", check=False)

@@ -70,9 +70,13 @@ class Rig:
 
     def start_writing(self) -> None:
         """Starts everything that writes, and lets it write for a while; syncs run as fast as they can."""
-        self.twin.run("sysctl --quiet --write dev.raid.speed_limit_max=400000", check=False)
+        self.release_syncs()
         self.witness("start")
         time.sleep(SETTLE_SECONDS)
+
+    def release_syncs(self) -> None:
+        """Takes away the limit of syncs that the image has at each boot."""
+        self.twin.run("sysctl --quiet --write dev.raid.speed_limit_max=400000", check=False)
 
     def observation(self) -> Mapping[str, Any] | None:
         """Everything that the witness observes; None where the guest does not answer any more."""
