@@ -8,12 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from raidplan.base.ways import Way as Way
-from raidplan.plan.changes import Answer, contents, known_before, short
+from raidplan.plan.changes import REASONS, Answer, contents, known_before, short
 
 
 def way(answer: Answer) -> Way | None:
     """The way in which `plan/changes/` has an array changed; None if there is none."""
     return Way(short(answer), "; ".join(known_before(answer))) if answer.possible else None
+
+
+def way_or_kept(answer: Answer) -> Way:
+    """The way; where there is none, the thing stays as it is, with the reason: its data is not in danger."""
+    return way(answer) or Way("none", REASONS[answer.reason] if answer.reason else "")
 
 
 def noted(way: Way | None, *notes: str) -> Way | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from raidplan.base.filesystems.ext import Ext
 from raidplan.base.findings import Path
 from raidplan.diff import changes as ways
-from raidplan.diff.changes import way
+from raidplan.diff.changes import way, way_or_kept
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import Trend, size_words, trend
 from raidplan.diff.storage import Storage
@@ -39,6 +40,8 @@ def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: St
             *size_words(one, other, grows),
             way(new.format.resized(smaller=grows is not Trend.LARGER)),
         )
+    if storage.same(one, other):
+        yield from _stripe(old, new, uses, storage)
     if isinstance(old.format, Ext) and isinstance(new.format, Ext):
         if old.reserved != new.reserved:
             yield change("reserved", old.reserved, new.reserved, way(new.format.changed["reserved_blocks"]))
@@ -60,6 +63,18 @@ def device_changes(old: Use, new: Use, storage: Storage) -> Iterator[Change]:
         yield Change("device", old.device, f"{new.device} on another disk", None)
     else:
         yield Change("device", old.device, f"{new.device} at another place of the disk", None)
+
+
+def _stripe(old: Filesystem, new: Filesystem, uses: tuple[Use, Use], storage: Storage) -> Iterator[Change]:
+    """The stripe that it was made for, where the device has another one now; its blocks stay as large as they are."""
+    if uses[0].device not in storage.old.devices or uses[1].device not in storage.new.devices:
+        return
+    device = storage.old.taken(uses[0])
+    now = old.format.expect(old, device)
+    planned = new.format.expect(new, replace(storage.new.taken(uses[1]), size=device.size))
+    for key in new.format.stripe:
+        if key in now and now[key] != planned[key]:
+            yield change(key, now[key], planned[key], way_or_kept(new.format.restriped(key, now, planned)))
 
 
 def _inodes(

@@ -10,7 +10,7 @@ from raidplan.diff.changes import Way
 from raidplan.diff.result import Change
 from raidplan.layout.kinds.model import Model, fields
 
-BYTES = ("chunk", "read_ahead", "size", "extent", "inode_ratio", "memory")
+BYTES = ("chunk", "su", "read_ahead", "size", "extent", "inode_ratio", "memory")
 RATES = ("rate", "sync_speed_min", "sync_speed_max")
 SPEEDS = ("network", "speed", "link")
 UNITS = {

@@ -48,6 +48,16 @@ def test_a_type_becomes_another_one_where_a_command_does_it(old: str, new: str, 
     assert ("make a new" in told("filesystem", "blocks", NODE, found, expect)) == ("make a new" in words)
 
 
+def test_a_file_system_gets_another_stripe_where_it_takes_one() -> None:
+    """Of XFS a mount stores another number of data disks, and no unit for which its root inode would move."""
+    found, wider = {"type": "xfs", "su": 512 * KIB, "sw": 4}, {"type": "xfs", "su": 512 * KIB, "sw": 6}
+    mount = f"umount MOUNT, then mount -o sunit=1024,swidth=6144 {NODE} MOUNT"
+    assert mount in told("filesystem", "sw", NODE, found, wider)
+    assert "make a new" in told("filesystem", "su", NODE, found, {"type": "xfs", "su": 64 * KIB, "sw": 4})
+    stride = f"tune2fs -E stride=16 {NODE} (before: unmounted)"
+    assert stride in told("filesystem", "stride", NODE, {"type": "ext4", "stride": 128}, {"stride": 16})
+
+
 def array(level: str, members: int = 4, **others: Value) -> dict[str, Value]:
     """An array as it is read."""
     made = {"level": level, "metadata": "1.2", "members": [f"{{d{n}}}" for n in range(members)]}

@@ -167,6 +167,7 @@ def test_every_answer_is_whole() -> None:
         Reason.NOTHING_TWICE,
         Reason.SHRINKS_NOT,
         Reason.TYPE,
+        Reason.STRIPE,
     }, "those are no matter of two shapes"
 
 

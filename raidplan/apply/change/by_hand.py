@@ -71,6 +71,8 @@ def _answer(
     becomes = known.becomes(str(expect.get("type", known.name)))
     if name == "type" or (expect.get("type", known.name) != known.name and not becomes.possible):
         return becomes
+    if name in known.stripe:
+        return known.restriped(name, found, expect)
     return known.resized(smaller=smaller) if name == "blocks" else known.changed.get(name)
 
 

@@ -187,6 +187,7 @@ EXT2 = Ext(
         "stride": by_hand("tune2fs -E stride={planned} {node}", before=(Before.UNMOUNTED,)),
         "stripe_width": by_hand("tune2fs -E stripe_width={planned} {node}", before=(Before.UNMOUNTED,)),
     },
+    stripe=("stride", "stripe_width"),
     uuid_mode="tune2fs -U",
     another_uuid="tune2fs -U random",
     repeats=True,

@@ -120,6 +120,8 @@ class FilesystemType:
     """The types that it can become while the data stays."""
     changed: Mapping[str, Answer] = field(default_factory=dict, hash=False)
     """Other properties that can be changed, of those that are read back."""
+    stripe: tuple[str, ...] = ()
+    """Those that follow from the stripe of the device."""
     uuid_mode: str = ""
     """The program that gives it another UUID, and its mode; empty where there is none."""
     another_uuid: str = ""
@@ -218,6 +220,10 @@ class FilesystemType:
     def resized(self, *, smaller: bool) -> Answer:
         """The way to take all of a device that has, or will have, another size."""
         return self.shrunk if smaller else self.grown
+
+    def restriped(self, key: str, now: Mapping[str, Value], planned: Mapping[str, Value]) -> Answer:
+        """The way to another stripe; `key` is one of `stripe`."""
+        return self.changed[key]
 
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
         """The arguments of its label command; `label` and `mounted`, the mount point, are empty for none. Raises ValueError."""

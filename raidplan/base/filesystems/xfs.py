@@ -1,12 +1,13 @@
 """XFS with the stripe of the array below.
 
-Sources: mkfs.xfs(8), xfs_admin(8), xfs_growfs(8), xfs_repair(8), xfs_format.h and xfs_log_format.h of the kernel.
+Sources: mkfs.xfs(8), xfs(5), xfs_admin(8), xfs_growfs(8), xfs_repair(8); xfs_format.h, xfs_log_format.h and xfs_mount.c of the kernel.
 """
 
 from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,7 +18,7 @@ from raidplan.base.packages import Behaviour, Package, Written
 from raidplan.base.reader import Own, Reader, all_are, blanked, little
 from raidplan.base.size import KIB, SECTOR, human
 from raidplan.geometry import xfs
-from raidplan.plan.changes import by_hand
+from raidplan.plan.changes import Answer, Before, Reason, by_hand, impossible
 from raidplan.plan.step import Value
 
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -32,6 +33,8 @@ MARKED = {
     **dict.fromkeys((b"AB3B", b"AB3C", b"IAB3", b"FIB3", b"RMB3", b"R3FC"), (32, 52)), b"IN": (160, 100),
 }  # fmt: skip
 """The first bytes of each kind of block and of an inode, with the places of the file system's UUID and of the checksum (xfs_format.h)."""
+ROOT_INODE = 64 * KIB
+"""The place of the root inode, and with a larger stripe unit that unit: the kernel stores none that moves it (xfs_check_new_dalign)."""
 CHANGES = "https://git.kernel.org/pub/scm/fs/xfs/xfsprogs-dev.git/tree/doc/CHANGES"
 
 
@@ -126,6 +129,18 @@ class Xfs(FilesystemType):
 
         return lambda offset, sector: any(whole(offset // size * size, size) for size in (SECTOR, xfs.BLOCK))
 
+    def restriped(self, key: str, now: Mapping[str, Value], planned: Mapping[str, Value]) -> Answer:
+        """A mount with another stripe, which the kernel stores; one that was made without gets none."""
+        (old, _), (unit, disks) = (
+            [int(str(each.get(name) or 0)) for name in self.stripe] for each in (now, planned)
+        )
+        if not old or not unit or max(old, ROOT_INODE) != max(unit, ROOT_INODE):
+            return impossible(Reason.STRIPE)
+        options = f"sunit={unit // SECTOR},swidth={unit * disks // SECTOR}"
+        fits = (Before.GROUPS_FIT,) if unit > old else ()
+        mount = f"mount -o {options}"
+        return by_hand("umount {mount}", f"{mount} {{node}} {{mount}}", before=fits, called=mount)
+
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
         if label and not PLAIN.fullmatch(label):
             raise ValueError(
@@ -154,6 +169,7 @@ XFS = Xfs(
     label_bytes=12,
     labelled_mounted=False,
     grown=by_hand("xfs_growfs {mount}"),
+    stripe=("su", "sw"),
     uuid_mode="xfs_admin -U",
     another_uuid="xfs_admin -U generate",
     removed_options={"barrier": "4.19", "nobarrier": "4.19"},

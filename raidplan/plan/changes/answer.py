@@ -43,6 +43,7 @@ class Before(StrEnum):
     END_MOVED = "end-moved"
     UNUSED_SWAP = "unused-swap"
     REMOUNTABLE = "remountable"
+    GROUPS_FIT = "groups-fit"
 
 
 class Reason(StrEnum):
@@ -63,6 +64,7 @@ class Reason(StrEnum):
     NOTHING_TWICE = "nothing-twice"
     SHRINKS_NOT = "shrinks-not"
     TYPE = "type"
+    STRIPE = "stripe"
 
 
 @dataclass(frozen=True, slots=True)

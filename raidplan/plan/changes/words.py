@@ -27,6 +27,7 @@ BEFORE: Mapping[Before, str] = {
     Before.END_MOVED: "before its device is made smaller: what lies beyond the new end is moved first",
     Before.UNUSED_SWAP: "swap in use keeps its label",
     Before.REMOUNTABLE: "a few options take a new mount",
+    Before.GROUPS_FIT: "agsize in xfs_info is a multiple of the new unit",
 }
 REASONS: Mapping[Reason, str] = {
     Reason.LEVEL: "mdadm makes no such level of this one",
@@ -43,6 +44,7 @@ REASONS: Mapping[Reason, str] = {
     Reason.SIZE: "this level takes neither more nor less of its members",
     Reason.SHRINKS_NOT: "nothing makes it smaller",
     Reason.TYPE: "a file system of this type becomes none of that",
+    Reason.STRIPE: "it keeps its stripe: this layout fits a new file system only",
     Reason.NOTHING_TWICE: "nothing holds the data of a member twice",
 }
 
