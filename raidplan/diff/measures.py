@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import isclose
 
 from raidplan.diff.filesystems import inodes, inodes_after
@@ -19,9 +20,23 @@ SYSTEM = {"running": "the running system", "boot": "the next boot"}
 
 def measure(storage: Storage) -> tuple[tuple[Tolerance, ...], tuple[Figure, ...]]:
     """The changes in survival, and the figures that differ."""
-    old, new = estimate(storage.old), estimate(storage.new)
+    old, made = estimate(storage.old), estimate(storage.new)
+    new = replace(made, filesystems=tuple(_as_made(each, storage) for each in made.filesystems))
     figures = (*_figures(old, new, storage), *_totals(old, new))
     return tuple(_tolerance(old, new, storage)), tuple(each for each in figures if _differs(each))
+
+
+def _as_made(made: Estimate, storage: Storage) -> Estimate:
+    """A file system that stays as large keeps its log and its tables, whatever stripe the device has now."""
+    path = ("filesystems", made.name)
+    old, new = storage.old.layout.filesystems.get(made.name), storage.new.layout.filesystems[made.name]
+    if old is None or storage.fate(path).loses:
+        return made
+    use = next(old.uses(made.name, path))
+    before, after = storage.old_place(use).size, storage.new_place(next(new.uses(made.name, path))).size
+    if use.device not in storage.old.devices or before != after:
+        return made
+    return replace(made, capacity=new.format.room(new, storage.old.taken(use)))
 
 
 def _differs(figure: Figure) -> bool:

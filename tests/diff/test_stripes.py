@@ -86,3 +86,15 @@ def test_units_that_xfs_takes(units: tuple[int, int]) -> None:
 def test_units_that_xfs_does_not_take(units: tuple[int, int]) -> None:
     """As measured with Linux 6.18: the mount fails, or the superblock stays as it was."""
     assert restriped(*units).reason is Reason.STRIPE
+
+
+@pytest.mark.parametrize("kind", ["xfs", "ext4"])
+def test_what_stays_as_large_holds_as_much(kind: str) -> None:
+    """Made anew on that stripe, XFS would have a log of another size."""
+    made = compared(on_array(kind, 6, "512KiB"), on_array(kind, 6, "64KiB"))
+    assert not [figure for figure in made.figures if figure.what == "capacity"]
+
+
+def test_what_is_kept_for_root_is_no_room() -> None:
+    made = compared(on_array("ext4", 6, "64KiB"), on_array("ext4", 6, "64KiB", ", reserved: 1%"))
+    assert {figure.name for figure in made.figures if figure.what == "capacity"} == {"/srv", "the machine"}
