@@ -134,3 +134,13 @@ def test_a_thousand_disks_and_deep_buses() -> None:
     disks = {f"d{n}": {"serial": f"S{n}", "size": "8GiB", "behind": "b1199"} for n in range(1000)}
     made = topology({"hardware": {"buses": buses, "disks": disks}})
     assert sum(box.path[:-1] == DISKS for box in picture(made, marks_of(made)).boxes) == 1000
+
+
+def test_disks_and_components_stand_in_the_order_of_the_file() -> None:
+    """Whatever their ports: who reads the file beside its picture finds them in the same order."""
+    parts = {name: {"behind": "c", "port": 4 - n, "ports": 5} for n, name in enumerate(("m1", "m0"))}
+    disks = {name: {"behind": "m0", "port": 4 - n, "size": "3TB"} for n, name in enumerate(("b", "a", "c0"))}
+    hardware = {"controllers": {"c": {"ports": 4}}, "multipliers": parts, "disks": disks}
+    made = topology({"hardware": hardware})
+    paths = [box.path for box in picture(made, marks_of(made)).boxes]
+    assert [str(path[-1]) for path in paths if path[0] == "hardware"] == ["c", "m1", "m0", "b", "a", "c0"]

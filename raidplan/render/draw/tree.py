@@ -26,7 +26,7 @@ class Node:
     parent: int
     """Place in the list; -1 for the host."""
     disks: tuple[str, ...]
-    """Directly behind it, by port."""
+    """Directly behind it, as in the file."""
     alike: tuple[Node, ...] = ()
     """Other branches that are drawn with this one, each like it in everything but names."""
 
@@ -51,7 +51,7 @@ def tree(topology: Topology) -> list[Node]:
     known = {plug.path for plug in wiring.components.values()}
     roots = [plug for plug in wiring.components.values() if plug.behind not in wiring.components]
     loose = [p for p in wiring.plugs if p.kind == "disk" and p.behind not in wiring.components]
-    nodes = [Node(HOST, topology.host, "host", -1, _by_port(loose))]
+    nodes = [Node(HOST, topology.host, "host", -1, _names(loose))]
     seen: set[Path] = set()
     for root in (*roots, *wiring.components.values()):
         nodes += _below(root, wiring, known, seen, len(nodes))
@@ -66,23 +66,15 @@ def _below(root: Plug, wiring: Wiring, known: set[Path], seen: set[Path], first:
             continue
         seen.add(plug.path)
         hanging = wiring.hanging.get(plug.name, [])
-        disks = _by_port([each for each in hanging if each.kind == "disk"])
+        disks = _names([each for each in hanging if each.kind == "disk"])
         yield Node(plug.path, plug.name, plug.kind, parent, disks)
         below = [each for each in hanging if each.path in known]
-        waiting += [(each, number) for each in reversed(_sorted(below))]
+        waiting += [(each, number) for each in reversed(below)]
         number += 1
 
 
-def _by_port(plugs: list[Plug]) -> tuple[str, ...]:
-    return tuple(plug.name for plug in _sorted(plugs))
-
-
-def _sorted(plugs: list[Plug]) -> list[Plug]:
-    return sorted(plugs, key=_port)
-
-
-def _port(plug: Plug) -> tuple[bool, int]:
-    return plug.port is None, plug.port or 0
+def _names(plugs: list[Plug]) -> tuple[str, ...]:
+    return tuple(plug.name for plug in plugs)
 
 
 def columns(nodes: list[Node]) -> list[int]:
