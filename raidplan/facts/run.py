@@ -137,6 +137,12 @@ def find_tool(name: str) -> str:
     return next((str(Path(folder, name)) for folder in SEARCH if _executable(Path(folder, name))), "")
 
 
+def no_program(name: str) -> str:
+    """The path that has the name of a program and is none: a folder, a file that is not executable; or an empty text."""
+    paths = (Path(folder, name) for folder in SEARCH)
+    return next((str(path) for path in paths if path.exists() and not _executable(path)), "")
+
+
 def _executable(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 

@@ -13,7 +13,11 @@ MACHINE: Mapping[str, Mapping[str, str]] = {
         "no-capability": "root without CAP_SYS_ADMIN, as in a container: run it on the host",
         "user-namespace": "root of a user namespace only, as in a container: run it on the host",
     },
-    "program-missing": {"": "the program {place} is missing: install it"},
+    "program-missing": {
+        "": "the program {place} is missing: install it",
+        "folder": "{node} is a folder, and no program: install {place} in its place",
+        "mode": "{node} is not executable: chmod +x {node}",
+    },
     "program-not-roots": {
         "owner": "{place} belongs to user {user}, not to root: whoever may change it would be root here",
         "mode": "{place} can be written by others than root (mode {mode}): chmod go-w {place}",

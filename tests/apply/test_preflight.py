@@ -17,6 +17,7 @@ from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import refusal
 from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
+from raidplan.facts.run import find_tool
 from raidplan.plan import Plan, Step, Zero
 from raidplan.render.refusals import refusal_text
 from tests.apply.simulated import Simulated, State
@@ -187,6 +188,25 @@ def test_on_another_machine_nothing_is_asked_of_this_one(plan: Plan) -> None:
 def test_a_program_that_is_missing(tool: str, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "find_tool", lambda name: None if name == tool else f"/sbin/{name}")
     assert said(plan, ready()) == [f"the program {tool} is missing: install it"]
+
+
+def test_what_has_the_name_of_a_program_and_is_none(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was said to be missing, and to be installed, of a package that is there."""
+    monkeypatch.setattr("raidplan.facts.run.SEARCH", (str(tmp_path),))
+    monkeypatch.setattr(checks, "find_tool", find_tool)
+    for tool in (*plan.tools, "wipefs", "lsblk", "udevadm"):
+        (tmp_path / tool).write_text("")
+        (tmp_path / tool).chmod(0o755)
+    assert said(plan, ready()) == []
+    (tmp_path / "mdadm").chmod(0o644)
+    assert said(plan, ready()) == [f"{tmp_path}/mdadm is not executable: chmod +x {tmp_path}/mdadm"]
+    (tmp_path / "mdadm").unlink()
+    (tmp_path / "mdadm").mkdir()
+    assert said(plan, ready()) == [
+        f"{tmp_path}/mdadm is a folder, and no program: install mdadm in its place"
+    ]
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)

@@ -27,7 +27,7 @@ from raidplan.apply.preflight.versions import too_old
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.teardown.assembly_hold import HOLDING
 from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
-from raidplan.facts.run import find_tool
+from raidplan.facts.run import find_tool, no_program
 from raidplan.facts.traces import words
 from raidplan.plan import RenewInitramfs, Step, WriteBlock, WriteFile, Zero
 
@@ -86,7 +86,13 @@ def tools_present(situation: Situation) -> Iterator[Refusal]:
     inside = situation.plan.tools_inside if situation.plan.target else ()
     for tool in dict.fromkeys((*situation.plan.tools, "wipefs", "lsblk", "udevadm")):
         if tool not in inside and not find_tool(tool):
-            yield refusal("program-missing", place=tool)
+            node = no_program(tool)
+            if not node:
+                yield refusal("program-missing", place=tool)
+            elif os.path.isdir(node):
+                yield refusal("program-missing", "folder", place=tool, node=node)
+            else:
+                yield refusal("program-missing", "mode", place=tool, node=node)
 
 
 def versions_fit(situation: Situation) -> Iterator[Refusal]:
