@@ -520,6 +520,8 @@ def main():
         case _:
             note = interrupt(case) if case["do"] == "case" else {}
             outcome |= {"note": note, **converge(case, note)}
+            if case["adversity"]["kind"] == "disk pulled":  # apply does not wait for a rebuild
+                sh("; ".join(f"timeout 300 mdadm --wait {link}" for link in own_arrays()))
             outcome["look"], outcome["decoys"], outcome["files"] = look(case), decoys(), files()
     outcome["took"] = time.monotonic() - began
     json.dump(outcome, sys.stdout)

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from raidplan.cli import run
+from raidplan.cli import INTERRUPTED, run
 from raidplan.review.pipeline import load, plan
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
 from tests.examples import EXAMPLES
@@ -112,6 +112,8 @@ def rehearsed(one: Wanted) -> Record:
     start = time.monotonic()
     words = ["--faults", one.faults, "--suite", one.suite, "--scale", str(one.scale), "--seed", "1"]
     code = run(["rehearse", f"examples/{one.example}.yaml", *words, "--format", "json", "-o", str(report)])
+    if code == INTERRUPTED:
+        raise SystemExit(code)  # that it was cut off is no result
     said: dict[str, Any] = json.loads(report.read_text()) if report.exists() else {}
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty=+"], capture_output=True, text=True, check=False
