@@ -42,7 +42,8 @@ strace shows which programs were really started.
 """
 
 KERNEL = (
-    """$(dpkg-query --admindir="$1/var/lib/dpkg" --show --showformat='${Package} ' 'linux-image-[0-9]*')"""
+    """$(dpkg-query --admindir="$1/var/lib/dpkg" --show --showformat='${db:Status-Abbrev}${Package}\\n' """
+    """'linux-image-[0-9]*' | sed -n 's/^ii *//p')"""
 )
 """The package of the installed kernel, whose name has its version in it; in the shell of mmdebstrap's hook."""
 
