@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 import subprocess
 from collections.abc import Iterator
 from email.utils import formatdate
@@ -18,6 +19,7 @@ from zipfile import ZipFile
 from raidplan import __version__
 from release.python import ROOT, commit_time
 
+LINK = re.compile(r"(?<!!)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 MAINTAINER = "raidplan maintainers <maintainers@raidplan.invalid>"
 CONTROL = f"""\
 Package: raidplan
@@ -107,9 +109,27 @@ def files(wheel: Path) -> Iterator[tuple[str, bytes]]:
     yield f"{documents}/changelog.gz", gzip.compress(changelog().encode(), 9, mtime=0)
     for file in sorted((ROOT / "docs").rglob("*.md")):
         if "internals" not in file.parts:
-            yield f"{documents}/{file.relative_to(ROOT / 'docs')}", file.read_bytes()
+            yield f"{documents}/{file.relative_to(ROOT / 'docs')}", page(file).encode()
     for file in sorted((ROOT / "examples").glob("*.yaml")):
-        yield f"{documents}/examples/{file.name}", file.read_bytes()
+        text = file.read_text().replace("$schema=../schemas/", "$schema=/usr/share/raidplan/", 1)
+        yield f"{documents}/examples/{file.name}", text.encode()
+
+
+def page(file: Path) -> str:
+    """A page of docs/ with its links to examples as they lie in the package; a link to what is not in it keeps its words alone."""
+
+    def moved(match: re.Match[str]) -> str:
+        words, target = match.groups()
+        name, _, anchor = target.partition("#")
+        there = (file.parent / name).resolve() if name else file
+        if ":" in name or (there.is_relative_to(ROOT / "docs") and "internals" not in there.parts):
+            return match[0]
+        if not there.is_relative_to(ROOT / "examples"):
+            return words
+        up = "../" * (len(file.relative_to(ROOT / "docs").parts) - 1)
+        return f"[{words}]({up}{there.relative_to(ROOT)}{anchor and f'#{anchor}'})"
+
+    return LINK.sub(moved, file.read_text())
 
 
 def changelog() -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.base.names import folded, ranges
+from raidplan.base.names import folded, number_ranges, ranges
 
 
 def written_out(text: str) -> list[str]:
@@ -63,3 +63,20 @@ def test_names_are_ranges(names: list[str], text: str) -> None:
 def test_ranges_stand_for_the_names_and_nothing_else(names: list[str]) -> None:
     found = [name for text in ranges(names) for name in written_out(text)]
     assert sorted(found) == sorted(set(names))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [([], ""), ([7], "7"), ([6, 7], "6, 7"), ([7, 6, 5, 6], "5-7"), ([1, 3, 4, 5, 9, 10], "1, 3-5, 9, 10")],
+)
+def test_numbers_that_follow_one_another_are_a_range(numbers: list[int], text: str) -> None:
+    assert number_ranges(numbers) == text
+
+
+@given(st.sets(st.integers(0, 60)))
+def test_ranges_of_numbers_stand_for_them_and_nothing_else(numbers: set[int]) -> None:
+    found = set[int]()
+    for part in filter(None, number_ranges(numbers).split(", ")):
+        first, _, last = part.partition("-")
+        found |= {*range(int(first), int(last or first) + 1)}
+    assert found == numbers

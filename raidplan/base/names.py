@@ -112,3 +112,14 @@ def _runs(values: Sequence[str]) -> list[list[str]]:
 
 def _number(value: str) -> int:
     return ord(value) if value.isalpha() else int(value)
+
+
+def number_ranges(numbers: Iterable[int]) -> str:
+    """Numbers in ascending order, three and more that follow one another as a range: `5-204, 206`."""
+    runs: list[list[int]] = []
+    for number in sorted({*numbers}):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)

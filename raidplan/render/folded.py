@@ -6,6 +6,7 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from raidplan.base.names import number_ranges
 from raidplan.plan import Plan, Run, Step, Zero
 from raidplan.render import overview
 from raidplan.render.estimate_words import alike
@@ -42,7 +43,7 @@ class Group:
     @property
     def lines(self) -> str:
         """The lines of the layout that ask for them."""
-        return ", ".join(str(line) for line in dict.fromkeys(step.line for step in self.steps) if line)
+        return number_ranges(step.line for step in self.steps if step.line)
 
     @property
     def place(self) -> str:
@@ -119,7 +120,7 @@ def folded_findings(plan: Plan, every: bool = False) -> Iterator[tuple[str, str,
         return finding["severity"], finding["rule"], message
 
     for same in alike(plan.findings, key):
-        lines = ", ".join(dict.fromkeys(str(each["line"]) for each in same))
+        lines = number_ranges(int(str(each["line"])) for each in same)
         messages = [str(each["message"]) for each in same]
         said = messages[0] if every else together(messages)
         yield str(same[0]["severity"]), str(same[0]["rule"]), lines, said

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from raidplan import __version__
 from raidplan.review.pipeline import check
 from raidplan.twin.server import Recipe, Twin
 from raidplan.twin.server.wiring import disks_of
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.servers import EXAMPLES, LAYOUT
+from tests.release.earlier import earlier
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 ROOT = Path(__file__).parents[2]
@@ -50,6 +52,11 @@ def test_the_one_file_applies_without_a_network_or_any_library(dist: Path, tmp_p
         assert "raid1" in twin.run("cat /proc/mdstat").stdout
 
 
+SERVER = (
+    "find /etc /var/lib/raidplan /usr/local -xdev -type f -print0 | sort -z | xargs -0 sha256sum; "
+    "mdadm --detail --scan; findmnt --noheadings --output TARGET,FSTYPE -t ext4,xfs; swapon --noheadings --show=TYPE,PRIO"
+)
+"""Every file of the server's configuration by its content, and its storage."""
 LIBRARIES = ("libyaml-0-2", "python3-yaml", "python3-sh")
 """Debian's own packages that the package depends on, with theirs; their archives lie in the image, as on a stick."""
 
@@ -64,15 +71,20 @@ def test_the_package_applies_without_a_network_and_its_removal_leaves_what_it_ma
     recipe = Recipe(release=release, archives=LIBRARIES)
     with Twin.start(disks_of(layout), recipe=recipe, directory=tmp_path / "twin") as twin:
         assert not twin.run(["python3", "-c", "import sh"], check=False).ok, "only what is installed here"
-        twin.put(package, "/root/packages/raidplan.deb")
+        twin.put(earlier(package, tmp_path), "/root/packages/raidplan.deb")
         twin.put(PAIR, LAYOUT)
         install = "DEBIAN_FRONTEND=noninteractive dpkg --install"
         twin.run(f"{install} /root/packages/*.deb", timeout=900)
         quick_initramfs(twin)
         applied(twin, "raidplan")
-        looked = "cat /etc/fstab /etc/mdadm/mdadm.conf; mdadm --detail --scan; findmnt --noheadings -t ext4,xfs; ls -R /etc/systemd/system /etc/udev/rules.d /var/lib/raidplan"
-        before = twin.run(looked).stdout
+        before = twin.run(SERVER).stdout
+        assert "ARRAY" in before and "/srv" in before and "journal" in before
+        twin.put(package, "/root/packages/raidplan.deb")
         twin.run(f"{install} /root/packages/raidplan.deb", timeout=900)
-        assert twin.run(looked).stdout == before
+        assert twin.run("raidplan --version").stdout == f"raidplan {__version__}\n"
+        assert twin.run(SERVER).stdout == before, "after an upgrade"
         twin.run("DEBIAN_FRONTEND=noninteractive dpkg --purge raidplan", timeout=900)
-        assert twin.run(looked).stdout == before and "ARRAY" in before
+        assert twin.run(SERVER).stdout == before, "after its removal"
+        assert not twin.run("command -v raidplan", check=False).ok
+        twin.reboot(timeout=900)
+        assert twin.run(SERVER).stdout == before, "and after the next boot"

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from raidplan import __version__
+from tests.release.earlier import GONE, earlier
+
 pytestmark = [pytest.mark.long, pytest.mark.slow, pytest.mark.network, pytest.mark.root]
 ROOT = Path(__file__).parents[2]
 OF_A_SERVER = {
@@ -55,15 +58,20 @@ def state(system: Path) -> dict[str, tuple[int, str]]:
     return {str(file): (file.stat().st_mtime_ns, file.read_text() if file.is_file() else "") for file in files}  # fmt: skip
 
 
-def test_it_installs_works_and_goes_and_leaves_the_server_as_it_is(package: Path, system: Path) -> None:
+def test_it_installs_works_and_goes_and_leaves_the_server_as_it_is(
+    package: Path, system: Path, tmp_path: Path
+) -> None:
+    shutil.copy(earlier(package, tmp_path), system / "earlier.deb")
     shutil.copy(package, system / "raidplan.deb")
     shutil.copy(ROOT / "examples/raid1-pair.yaml", system / "layout.yaml")
     before = state(system)
     assert len(before) >= len(OF_A_SERVER)
-    for _ in ("an installation", "an upgrade"):
-        done = inside(system, "dpkg", "--install", "/raidplan.deb")
+    for name, version in (("earlier", "0.0.1"), ("raidplan", __version__), ("raidplan", __version__)):
+        done = inside(system, "dpkg", "--install", f"/{name}.deb")
         assert done.returncode == 0, done.stderr
         assert state(system) == before
+        assert inside(system, "raidplan", "--version").stdout == f"raidplan {version}\n"
+        assert (system / GONE).exists() is (version != __version__)
     source = subprocess.run([sys.executable, "-m", "raidplan", "check", "examples/raid1-pair.yaml"], cwd=ROOT, capture_output=True, text=True)  # fmt: skip
     assert inside(system, "raidplan", "check", "/layout.yaml").stdout == source.stdout
     plan = inside(system, "raidplan", "plan", "--offline", "/layout.yaml")

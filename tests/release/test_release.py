@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -85,6 +86,21 @@ def test_lintian_has_nothing_to_say(built: Path) -> None:
     argv = ["lintian", "--allow-root", "--fail-on", "error,warning", str(one(built, "*.deb"))]
     result = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (0, "")
+
+
+def test_what_the_package_points_at_is_in_it(built: Path, tmp_path: Path) -> None:
+    subprocess.run(["dpkg-deb", "-x", one(built, "*.deb"), tmp_path], check=True)
+    documents = tmp_path / "usr/share/doc/raidplan"
+    pages, links = [*documents.rglob("*.md")], 0
+    for page in pages:
+        for target in re.findall(r"(?<!!)\[[^\]]*\]\(([^)\s#]+)", page.read_text()):
+            if ":" not in target:
+                links += 1
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
+    assert len(pages) > 20 and links > 100
+    for example in (documents / "examples").glob("*.yaml"):
+        (schema,) = re.findall(r"\$schema=(\S+)", example.read_text())
+        assert (tmp_path / schema.lstrip("/")).exists(), example.name
 
 
 def test_scripts_are_executable_in_the_package_and_nothing_else_is(built: Path, tmp_path: Path) -> None:
