@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from shlex import quote
 
-from raidplan.base.words import listed
+from raidplan.compiler.boot_script import script_step
 from raidplan.plan.boot_loaders import (
     ANSWER,
     BEHIND_SHIM,
@@ -25,7 +24,7 @@ from raidplan.plan.boot_loaders import (
     install_bios,
     install_efi,
 )
-from raidplan.plan.step import Proof, Run, Step, WriteFile
+from raidplan.plan.step import Proof, Run, Step
 from raidplan.topology import Topology
 from raidplan.topology.boot_places import BootPlace
 
@@ -95,14 +94,12 @@ def _no_devices() -> Step:
 def keep(topology: Topology, places: Sequence[BootPlace]) -> Iterator[Step]:
     """The script that installs it again."""
     firmware = topology.layout.hardware.firmware or ""
-    script = files("raidplan.compiler").joinpath("grub.sh").read_text("utf-8")
     uuids = {place: topology.devices[place.name].uuid for place in places}
     own = [
         f"esp {uuid} {quote(place.mount)}" if place.mount else f"boot_sector {uuid}"
         for place, uuid in uuids.items()
     ]
     values = {
-        "HOST": topology.host,
         "CORE": CORE,
         "EFI_CORE": EFI_IMAGES[GRUB].plain,
         "SIGNED": EFI_IMAGES[GRUB].signed,
@@ -115,14 +112,5 @@ def keep(topology: Topology, places: Sequence[BootPlace]) -> Iterator[Step]:
         "UEFI": " ".join(install_efi('"$2"')),
         "PLACES": "\n".join(own),
     }
-    for mark, value in values.items():
-        script = script.replace(f"@{mark}@", value)
-    yield Step(
-        id="config.boot",
-        phase="configure",
-        say=f"write {HOOK}, which gives {listed([place.name for place in places], last=' and ')} the boot loader of the installed packages",
-        action=WriteFile(HOOK, script, 0o755),
-        because="boot",
-        needs=("boot.menu",),
-        targets=(HOOK,),
-    )
+    gives = "the boot loader of the installed packages"
+    yield script_step(topology, places, "grub.sh", values, gives, ("boot.menu",))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from shlex import quote
 
-from raidplan.base.words import listed
+from raidplan.compiler.boot_script import script_step
 from raidplan.plan.boot_loaders import (
     AFTER_INITRAMFS,
     BEHIND_SHIM,
@@ -66,10 +65,8 @@ def keep(_: Topology, places: Sequence[BootPlace]) -> Iterator[Step]:
 
 
 def _script(topology: Topology, places: Sequence[BootPlace], root: str) -> Step:
-    script = files("raidplan.compiler").joinpath("systemd_boot.sh").read_text("utf-8")
     images = EFI_IMAGES[SYSTEMD_BOOT]
     values = {
-        "HOST": topology.host,
         "PLAIN": images.plain,
         "SIGNED": images.signed,
         "SHIM": SHIM,
@@ -83,14 +80,5 @@ def _script(topology: Topology, places: Sequence[BootPlace], root: str) -> Step:
             f"esp {topology.devices[place.name].uuid} {quote(place.mount)}" for place in places
         ),
     }
-    for mark, value in values.items():
-        script = script.replace(f"@{mark}@", value)
-    named = listed([place.name for place in places], last=" and ")
-    return Step(
-        id="config.boot",
-        phase="configure",
-        say=f"write {HOOK}, which gives {named} systemd-boot, the kernels and their initramfs",
-        action=WriteFile(HOOK, script, 0o755),
-        because="boot",
-        targets=(HOOK,),
-    )
+    gives = "systemd-boot, the kernels and their initramfs"
+    return script_step(topology, places, "systemd_boot.sh", values, gives)

@@ -87,8 +87,10 @@ def read_traces(read: Reader, sector: int, disk: Place, others: Iterable[Place] 
 
 def read_all(read: Reader, size: int) -> Iterator[Trace]:
     """Everything on a device with nothing below it, read whole if it has up to a GiB. Raises OSError for what is read whole."""
-    yield from read_traces(read, SECTOR, Place(0, size))
-    yield from read_small(read, size)
+    found = read_traces(read, SECTOR, Place(0, size))
+    yield from found
+    if found:  # a small device on which nothing is has been read whole
+        yield from read_small(read, size)
 
 
 def read_small(read: Reader, size: int) -> Iterator[Trace]:
