@@ -72,7 +72,7 @@ def forms(name: str) -> dict[str, str]:
         texts["plan.json"] = json_safe(plan_to_json(plan))
         assert plan_from_json(texts["plan.json"]) == plan
         texts["plan.sh"] = without_libraries(plan_shell(plan))
-        texts["plan.md"] = plan_markdown(plan)
+        texts["plan.md"] = plan_markdown(plan, every=True)
     return texts
 
 

@@ -61,9 +61,7 @@ def format_of(file: str | None, given: str | None, formats: Sequence[str]) -> st
 
 def add_all_steps(parser: argparse.ArgumentParser) -> None:
     """The option of a command that shows a plan."""
-    parser.add_argument(
-        "--all-steps", action="store_true", help="show every step with its command, not those alike as one"
-    )
+    parser.add_argument("--all-steps", action="store_true", help="show every step with its command")
 
 
 def add_colour(parser: argparse.ArgumentParser) -> None:

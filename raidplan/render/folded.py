@@ -41,26 +41,82 @@ class Group:
         return loss_texts(loss for step in self.steps for loss in overview.losses(step))
 
     @property
+    def count(self) -> str:
+        """`40 × `, in front of the sentence of more than one."""
+        return f"{len(self.steps)} × " if len(self.steps) > 1 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a plan: a group, or neighbours of one symbol whose sentences are short."""
+
+    groups: tuple[Group, ...]
+
+    @property
+    def phase(self) -> str:
+        """The phase of all of them."""
+        return self.groups[0].phase
+
+    @property
+    def symbol(self) -> str:
+        """The symbol of all of them."""
+        return self.groups[0].symbol
+
+    @property
+    def says(self) -> str:
+        """Their sentences, each with the number of its steps in front."""
+        return "; ".join(group.count + group.says for group in self.groups)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of all of them."""
+        return tuple(step for group in self.groups for step in group.steps)
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """Everything that they destroy."""
+        return tuple(loss for group in self.groups for loss in group.losses)
+
+    @property
     def lines(self) -> str:
         """The lines of the layout that ask for them."""
         return number_ranges(step.line for step in self.steps if step.line)
 
     @property
     def place(self) -> str:
-        """`12`, or `12-18`: the numbers of the first and the last of them."""
-        first, last = self.numbers[0], self.numbers[-1]
+        """`12`, or `12-18`: the numbers of the first and the last of their steps."""
+        numbers = [number for group in self.groups for number in group.numbers]
+        first, last = min(numbers), max(numbers)
         return str(first) if first == last else f"{first}-{last}"
 
-    @property
-    def count(self) -> str:
-        """`40 × `, in front of the sentence of more than one."""
-        return f"{len(self.steps)} × " if len(self.steps) > 1 else ""
+    def takes(self, group: Group) -> bool:
+        """Whether the line has room for one more group; what creates or destroys has a line of its own."""
+        same = (self.phase, self.symbol) == (group.phase, group.symbol)
+        return same and self.symbol in "~>" and len(f"{self.says}; {group.count}{group.says}") <= ROOM
 
 
-def groups(plan: Plan, every: bool = False) -> Iterator[Group]:
-    """All steps, phase by phase, a group behind those with steps that it needs; `every`: each step by itself."""
+ROOM = 110
+"""So many characters of sentences are one line."""
+
+
+def rows(plan: Plan) -> Iterator[Row]:
+    """The lines of a plan."""
+    row: Row | None = None
+    for group in groups(plan):
+        if row and row.takes(group):
+            row = Row((*row.groups, group))
+            continue
+        if row:
+            yield row
+        row = Row((group,))
+    if row:
+        yield row
+
+
+def groups(plan: Plan) -> Iterator[Group]:
+    """All steps, phase by phase, a group behind those with steps that it needs."""
     for phase, steps in overview.by_phase(plan):
-        same = alike(steps, lambda each: each[1].id if every else _like(each[1]))
+        same = alike(steps, lambda each: _like(each[1]))
         yield from _sorted(
             [Group(phase, tuple(n for n, _ in one), tuple(step for _, step in one)) for one in same]
         )

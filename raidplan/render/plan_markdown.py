@@ -1,4 +1,7 @@
-"""A plan as Markdown for a pull request: what is made, what is destroyed, every step, the commands folded away."""
+"""A plan as Markdown for a pull request: what is made, what is destroyed, and every step.
+
+Steps that are alike are one row; the commands of all steps come on request, folded away.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from raidplan.base.words import counted
 from raidplan.plan import Plan, Step, plan_digest
 from raidplan.render import overview
-from raidplan.render.folded import Group, folded_findings, groups
+from raidplan.render.folded import Row, folded_findings, rows
 from raidplan.render.losses import loss_texts
 from raidplan.render.markdown import LIMIT, cell, fitting, prose
 from raidplan.render.plan_text import action_lines
@@ -18,7 +21,7 @@ from raidplan.render.visible import visible
 def plan_markdown(plan: Plan, limit: int = LIMIT, *, every: bool = False) -> str:
     """The plan in at most `limit` characters: commands are cut first, then steps, and it is said how many.
 
-    `every`: each step has a row.
+    `every`: each step follows with its command, and each finding has a row.
     """
     head = "\n".join(_summary(plan, every)) + "\n"
     foot = "\n".join(_digests(plan)) + "\n"
@@ -28,8 +31,8 @@ def plan_markdown(plan: Plan, limit: int = LIMIT, *, every: bool = False) -> str
             f"**{counted(len(plan.lost), 'thing')} on this machine will be destroyed.** " if plan.lost else ""
         )
         return f"### raidplan: plan for {prose(plan.host)}\n\n{lost}{counted(len(plan.steps), 'step')}, which did not fit here.\n\n{foot}"
-    steps = _steps(plan, room, every)
-    commands = _commands(plan, room - len(steps))
+    steps = _steps(plan, room)
+    commands = _commands(plan, room - len(steps)) if every else _legend(plan)
     return head + steps + commands + foot
 
 
@@ -84,23 +87,35 @@ def _findings(plan: Plan, every: bool, most: int = 50) -> Iterator[str]:
     yield ""
 
 
-def _steps(plan: Plan, room: int, every: bool) -> str:
+def _steps(plan: Plan, room: int) -> str:
     """A table of the steps, those alike in one row; rows that do not fit are counted."""
     if not plan.steps:
         return ""
-    rows = [_row(group) for group in groups(plan, every)]
-    counts = [len(group.steps) for group in groups(plan, every)]
-    heading = "| # | | Step | Destroys | Line |\n| ---: | --- | --- | --- | ---: |"
-    kept = fitting([heading, *rows], room - 200)
+    shown = list(rows(plan))
+    loss = any(row.losses for row in shown)
+    heading = (
+        "| # | | Step | Destroys | Line |\n| ---: | --- | --- | --- | ---: |"
+        if loss
+        else "| # | | Step | Line |\n| ---: | --- | --- | ---: |"
+    )
+    counts = [len(row.steps) for row in shown]
+    kept = fitting([heading, *(_row(row, loss) for row in shown)], room - 200)
     text = "".join(f"{line}\n" for line in kept) + "\n"
     cut = sum(counts[max(len(kept) - 1, 0) :])
     return text + (f"{counted(cut, 'step')} more did not fit here.\n\n" if cut else "")
 
 
-def _row(group: Group) -> str:
-    mark = f"**{group.symbol}**" if group.symbol == "-" else f"`{group.symbol}`"
-    says = group.count + cell(group.says)
-    return f"| {group.place} | {mark} | {says} | {_listed(group.losses)} | {group.lines} |"
+def _row(row: Row, loss: bool) -> str:
+    mark = f"**{row.symbol}**" if row.symbol == "-" else f"`{row.symbol}`"
+    destroys = f" {_listed(row.losses)} |" if loss else ""
+    return f"| {row.place} | {mark} | {cell(row.says)} |{destroys} {row.lines} |"
+
+
+def _legend(plan: Plan) -> str:
+    """The symbols, and how to see the rest."""
+    return (
+        f"{cell(overview.LEGEND)}; `--all-steps` shows each step with its command\n\n" if plan.steps else ""
+    )
 
 
 def _commands(plan: Plan, room: int) -> str:

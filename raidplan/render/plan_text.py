@@ -23,7 +23,7 @@ from raidplan.render import overview
 from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text
 from raidplan.render.estimate_words import alike
-from raidplan.render.folded import folded_findings, groups, shape
+from raidplan.render.folded import folded_findings, rows, shape
 from raidplan.render.losses import loss_texts
 from raidplan.render.together import in_order
 from raidplan.render.visible import visible
@@ -45,7 +45,7 @@ def render_plan(
     if every:
         parts += [list(_phase(phase, steps, style)) for phase, steps in overview.by_phase(plan)]
     else:
-        parts += [list(_groups(plan, style))]
+        parts += [list(_rows(plan, style))]
     parts += [list(_findings(plan, style, every))]
     parts += [list(_lost(plan, style))]
     return "\n".join("\n".join(lines) + "\n" for lines in parts if lines)
@@ -92,15 +92,15 @@ def together_found(disks: Sequence[DiskIdentity]) -> Iterator[str]:
             yield f"{key}{of} {', '.join(in_order(list(values)))}"
 
 
-def _groups(plan: Plan, style: Styles) -> Iterator[str]:
+def _rows(plan: Plan, style: Styles) -> Iterator[str]:
     phase = ""
-    for group in groups(plan):
-        name = "" if group.phase == phase else group.phase
-        phase = group.phase
-        place = style["faint"](f"  line {group.lines}") if group.lines else ""
-        mark = _coloured(group.symbol, style)
-        yield f"  {name:9} {group.place:>7} {mark} {group.count}{visible(group.says)}{place}"
-        for lost in group.losses:
+    for row in rows(plan):
+        name = "" if row.phase == phase else row.phase
+        phase = row.phase
+        place = style["faint"](f"  line {row.lines}") if row.lines else ""
+        mark = _coloured(row.symbol, style)
+        yield f"  {name:9} {row.place:>7} {mark} {visible(row.says)}{place}"
+        for lost in row.losses:
             yield " " * 22 + style["destroy"](f"destroys: {visible(lost)}")
     if phase:
         yield style["faint"](f"  {overview.LEGEND}; --all-steps shows each step with its command")

@@ -114,7 +114,12 @@ def test_a_passphrase_stands_nowhere(plan: Plan, tmp_path: Path) -> None:
     assert apply(plan, world) == "done" and world.passphrases["crypt"] == SECRET
     files = [file.read_bytes() for file in (tmp_path / "root").rglob("*") if file.is_file()]
     assert len(files) > 5 and not [data for data in files if SECRET in data]
-    texts = (plan_to_json(plan), plan_shell(plan), render_plan(plan, {}, every=True), plan_markdown(plan))
+    texts = (
+        plan_to_json(plan),
+        plan_shell(plan),
+        render_plan(plan, {}, every=True),
+        plan_markdown(plan, every=True),
+    )
     assert not [text for text in (*texts, *world.executed) if SECRET.decode() in text]
     assert plan_from_json(plan_to_json(plan)) == plan
 

@@ -164,7 +164,12 @@ def test_a_word_of_a_layout_is_a_word_in_findings_and_plans(
         script = plan_shell(plan)
         parsed = subprocess.run(["sh", "-n"], input=script, capture_output=True, text=True, check=False)
         assert (parsed.returncode, parsed.stderr) == (0, "")
-        for text in (render_plan(plan), plan_markdown(plan), json_safe(plan_to_json(plan)), script):
+        for text in (
+            render_plan(plan),
+            plan_markdown(plan, every=True),
+            json_safe(plan_to_json(plan)),
+            script,
+        ):
             assert commands(text) == []
             assert text == script or all(line.isprintable() for line in text.split("\n"))
 

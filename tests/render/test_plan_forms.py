@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from raidplan.plan import DiskIdentity, Loss, Plan, Proof, Run, SetAttribute, Step, WriteBlock, WriteFile
-from raidplan.render.folded import groups
+from raidplan.render.folded import ROOM, groups, rows
 from raidplan.render.markdown import LIMIT, prose
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_text import render_plan
@@ -57,7 +57,7 @@ def test_every_step_of_the_machine_is_told() -> None:
 def test_forty_disks_are_a_page_to_review() -> None:
     made = of_layout(EXAMPLE)
     text, page = render_plan(made), plan_markdown(made)
-    assert len(text.splitlines()) <= 40 and len(page.partition("<details>")[0].splitlines()) <= 50
+    assert len(text.partition("findings")[0].splitlines()) <= 36 and len(page.splitlines()) <= 42
     for shown in (text, html.unescape(page)):
         assert "40 × partition d[0-7][0-4]: d[0-7][0-4].s[0-4] of 2.7 TiB" in shown
         assert "5 × create raid6 s[0-4] of 8 members each (d[0-7][0-4]), 16.4 TiB usable" in shown
@@ -144,15 +144,27 @@ def test_a_group_stands_behind_what_it_needs() -> None:
             ),
         ]
     made = plan(*steps)
-    assert [(group.place, group.says) for group in groups(made)] == [
+    assert [(row.place, row.says) for row in rows(made)] == [
         ("1", "create a of 4 members"),
         ("3", "create b of 5 members"),
-        ("2-4", "pause a, b"),
+        ("2-4", "2 × pause a, b"),
     ]
-    for group in groups(of_layout(EXAMPLE)):
-        assert (
-            group.place == str(group.numbers[0]) or group.place == f"{group.numbers[0]}-{group.numbers[-1]}"
-        )
+
+
+def test_neighbours_that_run_programs_are_one_line_while_it_is_short() -> None:
+    programs = [
+        replace(step(n, say, action=Run((say,))), guard=(), destroys=(), phase="configure")
+        for n, say in enumerate(["read rules (1 file)", "restart a", "long " * 20 + "way", "read again"])
+    ]
+    made = plan(*programs)
+    assert [(row.place, row.says) for row in rows(made)] == [
+        ("1-2", "read rules (1 file); restart a"),
+        ("3", "long " * 20 + "way"),
+        ("4", "read again"),
+    ]
+    shown = [*rows(of_layout(EXAMPLE))]
+    assert sorted(n for row in shown for group in row.groups for n in group.numbers) == [*range(1, 92)]
+    assert all(len(row.groups) == 1 or (row.symbol in "~>" and len(row.says) <= ROOM) for row in shown)
 
 
 @pytest.mark.parametrize("wipe", [True, False])
@@ -281,8 +293,8 @@ def test_a_place_in_a_file_can_be_copied() -> None:
 @pytest.mark.parametrize("word", [word for word in MARKUP if word])
 def test_the_shape_of_the_comment_is_ours(word: str) -> None:
     made = plan(step(0, word, word, Run(("tool", word), f"{word}\n```\n</details>\n")))
-    page = MARKDOWN.render(plan_markdown(made))
-    plain = MARKDOWN.render(plan_markdown(plan(step(0, "x", "x", Run(("tool", "x"), "x\n")))))
+    page = MARKDOWN.render(plan_markdown(made, every=True))
+    plain = MARKDOWN.render(plan_markdown(plan(step(0, "x", "x", Run(("tool", "x"), "x\n"))), every=True))
     assert _tags(page) == _tags(plain)
 
 
@@ -291,7 +303,7 @@ def _tags(page: str) -> list[str]:
 
 
 def test_the_machine_fits_a_comment() -> None:
-    text = plan_markdown(of_layout(EXAMPLE))
+    text = plan_markdown(of_layout(EXAMPLE), every=True)
     assert len(text) < LIMIT
     assert "| destroy | nothing: apply refuses a disk that is not blank (no disk has wipe: true) |" in text
     assert "<details>" in text and "$ mdadm --create" in text and "layout `sha256:" in text
@@ -301,13 +313,14 @@ def test_the_machine_fits_a_comment() -> None:
 @given(st.integers(0, 900), st.integers(1, 300), st.sampled_from(["x", "&", "@", "`", "ぁ"]))
 def test_it_always_fits_and_says_what_was_cut(count: int, length: int, letter: str) -> None:
     steps = [
-        step(n, letter * length, f"{letter * length}{n}", Run(("tool", letter * length)))
+        step(n, letter * length, f"{letter * length} {n}", Run(("tool", letter * length)))
         for n in range(count)
     ]
     text = plan_markdown(plan(*steps), every=True)
     assert len(text) <= LIMIT
     shown = len(re.findall(r"^# \d+ ", text, re.MULTILINE))
-    rows = len(re.findall(r"^\| \d+ ", text, re.MULTILINE))
+    places = re.findall(r"^\| (\d+)(?:-(\d+))? \|", text, re.MULTILINE)
+    rows = sum(int(last or first) - int(first) + 1 for first, last in places)
     assert rows == count or re.search(rf"\b{count - rows} steps? more did not fit", text)
     assert shown == count or re.search(
         rf"(\b{count - shown} steps? more|commands of {count - shown} steps?)", text
@@ -320,6 +333,6 @@ def test_it_fits_what_little_room_there_is(limit: int, length: int) -> None:
     made = plan(
         *(step(n, "@" * length, f"{'@' * length}{n}", Run(("tool", "x" * length))) for n in range(300))
     )
-    text = plan_markdown(made, limit)
+    text = plan_markdown(made, limit, every=True)
     assert len(text) <= limit and "sha256:0" in text
     assert "300 steps, which did not fit here" in text or "| steps | 300 |" in text
