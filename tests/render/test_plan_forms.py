@@ -154,13 +154,13 @@ def test_a_group_stands_behind_what_it_needs() -> None:
 def test_neighbours_that_run_programs_are_one_line_while_it_is_short() -> None:
     programs = [
         replace(step(n, say, action=Run((say,))), guard=(), destroys=(), phase="configure")
-        for n, say in enumerate(["read rules (1 file)", "restart a", "long " * 20 + "way", "read again"])
+        for n, say in enumerate(["read 1 file", "stop 2 units", "long " * 20 + "way", "read 3 files"])
     ]
     made = plan(*programs)
     assert [(row.place, row.says) for row in rows(made)] == [
-        ("1-2", "read rules (1 file); restart a"),
+        ("1-2", "read 1 file; stop 2 units"),
         ("3", "long " * 20 + "way"),
-        ("4", "read again"),
+        ("4", "read 3 files"),
     ]
     shown = [*rows(of_layout(EXAMPLE))]
     assert sorted(n for row in shown for group in row.groups for n in group.numbers) == [*range(1, 92)]
