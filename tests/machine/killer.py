@@ -40,7 +40,11 @@ ALWAYS = (
     "vgchange",
     "vgremove",
 )
+BOOTING = ("update-initramfs", "update-grub", "grub-install", "efibootmgr", "bootctl")
+"""These make the server boot: killed where they are asked for."""
 OF_MDADM = {"--create", "--zero-superblock", "--stop", "--add-spare", "--remove", "--grow"}
+INSIDE = 8
+"""So many words stand before the program that runs below a target."""
 only = os.environ.pop("KILLED_IN", "").split()
 seen, seconds = Path(sys.argv[1]), float(sys.argv[2])
 really_run, really_zero, one = world.run, world.zero, Lock()
@@ -50,7 +54,13 @@ def is_destructive(argv: Sequence[str]) -> bool:
     """It writes to a device or makes something on it; one of those that were asked for."""
     if only and argv[0] not in only:
         return False
-    return argv[0] in ALWAYS or (argv[0] == "mdadm" and bool(OF_MDADM & set(argv)))
+    always = argv[0] in ALWAYS or (bool(only) and argv[0] in BOOTING)
+    return always or (argv[0] == "mdadm" and bool(OF_MDADM & set(argv)))
+
+
+def program_of(argv: Sequence[str]) -> Sequence[str]:
+    """The words of a program that runs in the system below a target, as `World.run_inside` starts it; else all of them."""
+    return argv[INSIDE:] if argv[0] == "unshare" else argv
 
 
 def not_yet(line: str) -> bool:
@@ -81,8 +91,9 @@ def kill_all() -> None:
 def killing(argv: Sequence[str], stdin: str | bytes = "", **more: object) -> Result:
     """Does it, or starts it and dies with it."""
     with one:
-        line = argv[0] if only else " ".join(argv)
-        if is_destructive(argv) and not_yet(line):
+        program = program_of(argv)
+        line = program[0] if only else " ".join(program)
+        if is_destructive(program) and not_yet(line):
             child = subprocess.Popen(
                 list(argv), stdin=subprocess.PIPE, env=ENVIRONMENT, start_new_session=True
             )

@@ -14,20 +14,17 @@ from raidplan.estimate.survival.loss import outcomes
 from raidplan.estimate.survival.structure import BOOT
 from raidplan.plan import plan_digest
 from raidplan.review.pipeline import Loaded
-from raidplan.twin.rehearsal.making import CONSOLE, FILL, TARGET
-from raidplan.twin.rehearsal.stages import LOADERS
-from raidplan.twin.server import Disk, Recipe, Twin, install_raidplan
+from raidplan.twin.rehearsal.making import TARGET
+from raidplan.twin.server import Disk, Twin, install_raidplan
 from raidplan.twin.server.failure import BootError
-from raidplan.twin.server.recipe import KERNEL, PACKAGES
-from raidplan.twin.server.wiring import disks_of
 from tests.machine.boots import COMBINATIONS, Combination, Record, commit, layout_of, planned, text_of
+from tests.machine.fresh import BOOT_SECONDS, FILE, apply, disks_of_fresh, fill, nothing_to_do, started
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import contents
 from tests.machine.servers import decoys, fill_decoys
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
-SECURE = ("grub-efi-amd64-signed", "shim-signed")
 OWN = "find /etc /boot /usr/lib/udev /usr/lib/systemd -xdev -type f -print0 | sort -z | xargs -0 sha256sum"
 """What the rescue system is configured by."""
 SYNCED = "echo 200000 > /proc/sys/dev/raid/speed_limit_max; while grep -Eq 'resync|recovery|DELAYED' /proc/mdstat; do sleep 3; done"
@@ -37,11 +34,6 @@ COPIED = {
 }
 """The words of the hook."""
 AGAIN = "DEBIAN_FRONTEND=noninteractive dpkg --install /root/packages/*.deb 2>&1"
-BOOT_SECONDS = 900
-
-
-def apply(options: str = "") -> str:
-    return f"raidplan apply /root/fresh.yaml --confirm $(sed -n 's/^host: //p' /root/fresh.yaml) {options}"
 
 
 def mounted(twin: Twin) -> set[str]:
@@ -60,14 +52,9 @@ def test_made_booted_updated_and_booted_without_each_disk(
     text = text_of(layout_of(combination))
     plan, loaded = planned(text, tmp_path)
     assert loaded.layout is not None
-    disks = [replace(disk, behind="onboard") for disk in disks_of(loaded.layout)]
+    disks = disks_of_fresh(loaded)
     others = decoys(disks[0].size_bytes)
-    secure = combination.firmware == "secure"
-    loader = (
-        (*LOADERS["uefi", "grub"], *SECURE) if secure else LOADERS[combination.firmware, combination.loader]
-    )
-    recipe = Recipe(release=combination.release, packages=(*PACKAGES, *loader), archives=(loader[0], KERNEL))
-    with Twin.start([*disks, *others], directory=tmp_path / "twin", recipe=recipe, firmware=combination.firmware, boot_timeout=BOOT_SECONDS, say=say) as twin:  # fmt: skip
+    with started(combination, [*disks, *others], tmp_path / "twin", say) as twin:
         made(twin, text, others, say)
         say("booting from the disks")
         twin.shut_down()
@@ -111,23 +98,18 @@ def made(twin: Twin, text: str, others: Sequence[Disk], say: Callable[[str], Non
     install_raidplan(twin)
     quick_initramfs(twin)
     fill_decoys(twin)
-    twin.put(text.encode(), "/root/fresh.yaml")
+    twin.put(text.encode(), FILE)
     own, content = twin.run(OWN).stdout, contents(twin, [disk.name for disk in others])
     say("apply to blank disks")
-    first = twin.run(apply(f"--target {TARGET}"), check=False, timeout=1200)
+    first = twin.run(apply("--target", TARGET), check=False, timeout=1200)
     assert first.returncode == 0, first.stderr[-3000:]
     say("filling the target")
-    twin.run(["sh", "-c", FILL], stdin=CONSOLE.encode(), timeout=1800)
+    fill(twin)
     say("apply to the filled target")
-    finished = twin.run(apply(f"--target {TARGET}"), check=False, timeout=2400)
+    finished = twin.run(apply("--target", TARGET), check=False, timeout=2400)
     assert finished.returncode == 0, finished.stderr[-3000:]
     assert twin.run(OWN).stdout == own
     assert contents(twin, [disk.name for disk in others]) == content
-
-
-def nothing_to_do(twin: Twin) -> None:
-    again = twin.run(apply(), check=False, timeout=600)
-    assert again.returncode == 0 and "nothing to do" in again.stderr, again.stdout + again.stderr
 
 
 def exchanged(twin: Twin, disks: Sequence[Disk], text: str) -> Disk:
@@ -140,7 +122,7 @@ def exchanged(twin: Twin, disks: Sequence[Disk], text: str) -> Disk:
     twin.refit([*rest, new])
     twin.start_from_disks(timeout=BOOT_SECONDS)
     assert lost.serial in text
-    twin.put(text.replace(f"serial: {lost.serial}\n", f"serial: {new.serial}\n").encode(), "/root/fresh.yaml")
+    twin.put(text.replace(f"serial: {lost.serial}\n", f"serial: {new.serial}\n").encode(), FILE)
     done = twin.run(apply(), check=False, timeout=2400)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert "which rebuild" in done.stdout and "every property was read back" in done.stderr, done.stdout
