@@ -27,7 +27,14 @@ pytestmark = [pytest.mark.machine, pytest.mark.long]
 
 OWN = "find /etc /boot /usr/lib/udev /usr/lib/systemd -xdev -type f -print0 | sort -z | xargs -0 sha256sum"
 """What the rescue system is configured by."""
-SYNCED = "echo 200000 > /proc/sys/dev/raid/speed_limit_max; while grep -Eq 'resync|recovery|DELAYED' /proc/mdstat; do sleep 3; done"
+SYNCED = """
+echo 200000 > /proc/sys/dev/raid/speed_limit_max
+for state in /sys/block/md*/md/array_state; do
+    ! grep --quiet read-auto "$state" || echo active > "$state"
+done
+while grep -Eq 'resync|recovery|DELAYED' /proc/mdstat; do sleep 3; done
+"""
+"""Waits until everything is in sync; an array that nobody wrote to since the boot, as one of swap, would wait for its first write."""
 COPIED = {
     "grub": "raidplan-boot-loaders: installed GRUB on",
     "systemd-boot": "raidplan-boot-loaders: systemd-boot and the kernels are on",
