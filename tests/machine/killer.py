@@ -40,7 +40,7 @@ ALWAYS = (
     "vgchange",
     "vgremove",
 )
-BOOTING = ("update-initramfs", "update-grub", "grub-install", "efibootmgr", "bootctl")
+BOOTING = ("mkinitramfs", "update-grub", "grub-install", "efibootmgr", "bootctl")
 """These make the server boot: killed where they are asked for."""
 OF_MDADM = {"--create", "--zero-superblock", "--stop", "--add-spare", "--remove", "--grow"}
 INSIDE = 8

@@ -21,8 +21,8 @@ pytestmark = [pytest.mark.machine, pytest.mark.long]
 FIRST = {"sfdisk", "mdadm", "mke2fs", "mkswap"}
 """At least these are killed while the storage is made, wherever they run."""
 SECOND = {
-    "bios": ["update-initramfs", "grub-install", "update-grub"],
-    "uefi": ["update-initramfs", "grub-install", "update-grub", "efibootmgr"],
+    "bios": ["mkinitramfs", "grub-install", "update-grub"],
+    "uefi": ["mkinitramfs", "grub-install", "update-grub", "efibootmgr"],
 }
 """These are killed while the filled target is finished."""
 
