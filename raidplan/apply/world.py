@@ -23,6 +23,7 @@ from raidplan.facts.host import read_units
 from raidplan.facts.read import read_only
 from raidplan.facts.run import Result, run
 from raidplan.plan import Plan, Zero
+from raidplan.plan.places import below
 
 T = TypeVar("T")
 
@@ -31,8 +32,6 @@ class Changed(Exception):
     """Somebody else has written the file in the meantime; nothing was replaced."""
 
 
-KERNELS = ("/proc", "/sys", "/dev", "/run")
-"""Folders that the kernel and the running system fill, whatever is made below a target."""
 INSIDE = (
     'set -e; target=$1; shift; for each in proc sys dev run; do mount --rbind "/$each" "$target/$each"; done; '
     'exec chroot "$target" "$@"'
@@ -123,8 +122,7 @@ class World:
 
     def path(self, file: str) -> Path:
         """The place of a file of the machine: below the target, if there is one."""
-        there = not self.target or any(Path(file).is_relative_to(each) for each in (*KERNELS, self.target))
-        return Path(file if there else self.target + file)
+        return Path(below(self.target, file))
 
     # What is done
 

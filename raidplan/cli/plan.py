@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from raidplan.base.findings import Severity
 from raidplan.cli import OK, REFUSED, UNABLE
 from raidplan.cli.check import exit_code
-from raidplan.cli.output import Unable, emit, talk, wants_colour
+from raidplan.cli.output import emit, talk, wants_colour
 from raidplan.cli.settings import settings_for
 from raidplan.cli.target import target_of
 from raidplan.plan import plan_to_json
@@ -76,10 +76,6 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
 def _rendered(plan: Plan, nodes: Mapping[str, str], loaded: Loaded, arguments: argparse.Namespace) -> str:
     form = arguments.format
     match form:
-        case "shell" if plan.target:
-            raise Unable(
-                "the shell form knows no --target: use `raidplan apply --target` in the rescue system"
-            )
         case "json":
             return json_safe(plan_to_json(plan))
         case "shell":

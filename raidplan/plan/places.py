@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 UDEV_RULES = "/etc/udev/rules.d/65-raidplan-{host}.rules"
 """After 63-md-raid-arrays.rules, which imports MD_UUID."""
 RULES_BEGIN = "# Written by raidplan"
@@ -30,3 +32,11 @@ INITRAMFS_ASIDE = "/boot/raidplan.new"
 """A folder on the file system of the images, which is there as long as new ones are being made."""
 INITRAMFS_KEPT = "/boot/raidplan.old"
 """A folder beside it for earlier images: many programs look for initrd.img-* in /boot."""
+LIVE = ("/proc", "/sys", "/dev", "/run")
+"""Folders of the running system, which programs below a target see as well."""
+
+
+def below(target: str, file: str) -> str:
+    """The path of a file of the machine: below the target, if there is one."""
+    there = not target or any(Path(file).is_relative_to(each) for each in (*LIVE, target))
+    return file if there else target + file

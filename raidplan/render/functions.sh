@@ -4,6 +4,7 @@ at='looking at the machine'
 begun=no
 complete=no
 disks=
+below=
 temporary=
 
 # Nothing more is done; `ended` adds whether anything was.
@@ -39,6 +40,20 @@ trap 'exit 130' HUP INT TERM
 step() {
 	at="step $1"
 	printf '%s\n' "$1 $2"
+}
+
+# inside COMMAND...: as a program of the system that lies below a folder, if it does; the mounts that it needs go with it.
+inside() {
+	if [ -z "$below" ]; then
+		"$@"
+		return
+	fi
+	unshare --mount --propagation=private sh -c '
+		set -e
+		below=$1
+		shift
+		for each in proc sys dev run; do mount --rbind "/$each" "$below/$each"; done
+		exec chroot "$below" "$@"' sh "$below" "$@"
 }
 
 # require_tools TOOL...
@@ -200,10 +215,16 @@ beside() {
 	printf '%s\n' "$new"
 }
 
-# real FILE: prints where the file itself is, behind links; its folder is made.
+# real FILE: prints where the file itself is, behind links, never outside of that system; its folder is made.
 real() {
-	mkdir -p "${1%/*}/"
-	readlink -f "$1"
+	there=$(readlink -m "$1")
+	root=$(readlink -f "${below:-/}")
+	case $there in
+	"${root%/}"/* | /run/*) ;;
+	*) refuse "$1 leads to $there, out of $below" ;;
+	esac
+	mkdir -p "${there%/*}/"
+	printf '%s\n' "$there"
 }
 
 # write_file FILE MODE <CONTENT: whole or not at all.

@@ -35,9 +35,9 @@ require_room_for_initramfs() {
 initramfs_names() {
 	image=$1
 	shift
-	unpacked=$(mktemp -d "${TMPDIR:-/var/tmp}/raidplan-initramfs.XXXXXX")
+	unpacked=$(mktemp -d "$below${TMPDIR:-/var/tmp}/raidplan-initramfs.XXXXXX")
 	damaged=no
-	unmkinitramfs "$image" "$unpacked" >/dev/null || damaged=yes
+	inside unmkinitramfs "${image#"$below"}" "${unpacked#"$below"}" >/dev/null || damaged=yes
 	named=$(find "$unpacked" -path '*/etc/mdadm/mdadm.conf' -type f -exec sed -n '/^ARRAY /p' '{}' +)
 	rm -rf "$unpacked"
 	if [ "$damaged" = yes ]; then
@@ -74,7 +74,7 @@ renew_initramfs() {
 	for present in $(initramfs_images "$boot"); do
 		new=$aside/${present##*/}
 		# shellcheck disable=SC2086  # a word for each array
-		if ! mkinitramfs -o "$new" "${new##*/initrd.img-}" || ! initramfs_names "$new" $arrays; then
+		if ! inside mkinitramfs -o "${new#"$below"}" "${new##*/initrd.img-}" || ! initramfs_names "$new" $arrays; then
 			rm -f "$aside"/initrd.img-*
 			[ "$goes_on" = yes ] || rmdir "$aside"
 			refuse "no initramfs that holds the new configuration was made: the present ones stay in $boot"
@@ -88,7 +88,8 @@ renew_initramfs() {
 	done
 	sync
 	for present in $(initramfs_images "$boot"); do
-		[ ! -d "$hooks" ] || run-parts --arg="${present##*/initrd.img-}" --arg="$present" "$hooks"
+		[ ! -d "$below$hooks" ] ||
+			inside run-parts --arg="${present##*/initrd.img-}" --arg="${present#"$below"}" "$hooks"
 	done
 	rmdir "$aside"
 	sync

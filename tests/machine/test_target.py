@@ -29,8 +29,12 @@ filesystems:
 swap: {swap: {device: swap}}
 """
 SIZE = 2**32
-DISKS = [Disk(f"disk{n}", SIZE, f"FRESH-{n}") for n in range(2)]
+DISKS = [Disk(f"disk{n}", SIZE, f"FRESH-{n}") for n in range(4)]
 DECOYS = decoys(SIZE)
+SCRIPTED = LAYOUT.replace("host: fresh", "host: script").replace("FRESH-<1>", "FRESH-<1:2/3>")
+FILL = (
+    "cp -ax /. {0}/ && cp -ax /boot/. {0}/boot/ && rm -rf {0}/var/lib/raidplan && : > {0}/etc/fstab && sync"
+)
 APPLY = "raidplan apply /root/fresh.yaml --target /mnt --confirm fresh"
 OWN = "find /etc /boot /usr/lib/udev /usr/lib/systemd -xdev -type f -print0 | sort -z | xargs -0 sha256sum; ls /etc/systemd/system"
 """What the rescue system is configured by."""
@@ -58,10 +62,7 @@ def test_made_filled_and_finished_in_a_rescue_system(twin: Twin) -> None:
     again = twin.run(APPLY, check=False, timeout=300)
     assert again.returncode == 0 and "nothing to do" in again.stderr, again.stderr
 
-    twin.run(
-        "cp -ax /. /mnt/ && cp -ax /boot/. /mnt/boot/ && rm -r /mnt/var/lib/raidplan && : > /mnt/etc/fstab && sync",
-        timeout=1200,
-    )
+    twin.run(FILL.format("/mnt"), timeout=1200)
     finished = twin.run(APPLY, check=False, timeout=1200)
     assert finished.returncode == 0, finished.stderr[-3000:]
     assert "the journal is in /mnt/var/lib/raidplan/fresh from now on" in finished.stderr
@@ -77,5 +78,27 @@ def test_made_filled_and_finished_in_a_rescue_system(twin: Twin) -> None:
 
     last = twin.run(APPLY, check=False, timeout=300)
     assert last.returncode == 0 and "nothing to do" in last.stderr, last.stderr
+    assert twin.run(OWN).stdout == own
+    assert contents(twin, [disk.name for disk in DECOYS]) == others
+
+
+def test_the_script_makes_and_finishes_a_server_too(twin: Twin) -> None:
+    """What it made is all that `apply` would have made."""
+    own, others = twin.run(OWN).stdout, contents(twin, [disk.name for disk in DECOYS])
+    twin.put(SCRIPTED.encode(), "/root/script.yaml")
+    plan = "raidplan plan /root/script.yaml --offline --target /media --format shell --output /root/script.sh"
+    twin.run(plan)
+    early = twin.run("sh /root/script.sh --finish", check=False)
+    assert early.returncode == 4 and "nothing was written" in early.stderr, early.stderr
+    made = twin.run("sh /root/script.sh", check=False, timeout=900)
+    assert made.returncode == 0 and "with --finish" in made.stdout, made.stderr
+    assert not twin.run("find /media -type f").stdout
+    twin.run(FILL.format("/media"), timeout=1200)
+    finished = twin.run("sh /root/script.sh --finish", check=False, timeout=1200)
+    assert finished.returncode == 0 and finished.stdout.endswith("done\n"), finished.stderr
+    applied = twin.run(
+        "raidplan apply /root/script.yaml --target /media --confirm script", check=False, timeout=900
+    )
+    assert applied.returncode == 0 and "nothing to do" in applied.stderr, applied.stdout + applied.stderr
     assert twin.run(OWN).stdout == own
     assert contents(twin, [disk.name for disk in DECOYS]) == others

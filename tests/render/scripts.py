@@ -43,8 +43,8 @@ class Bench:
         (self.bin / name).write_text(text)
         (self.bin / name).chmod(0o755)
 
-    def run(self, script: str, shell: str = "dash") -> subprocess.CompletedProcess[str]:
-        """Runs a script in the C locale, as the product does."""
+    def run(self, script: str, shell: str = "dash", *words: str) -> subprocess.CompletedProcess[str]:
+        """Runs a script with these arguments in the C locale, as the product does."""
         environment = {
             "PATH": f"{self.bin}:{os.environ['PATH']}",
             "LC_ALL": "C",
@@ -53,7 +53,7 @@ class Bench:
         }
         file = self.folder / "script"
         file.write_text(script, encoding="utf-8")
-        command = [shell, "sh", str(file)] if shell == "busybox" else [shell, str(file)]
+        command = [shell, *(["sh"] if shell == "busybox" else []), str(file), *words]
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
 
     def functions(self, script: str, shell: str = "dash") -> subprocess.CompletedProcess[str]:

@@ -23,7 +23,8 @@ from raidplan.plan import (
     WriteBlock,
     WriteFile,
 )
-from raidplan.render.plan_shell import plan_shell, refusal_shell, stdin_of
+from raidplan.render.plan_shell import plan_shell, refusal_shell
+from raidplan.render.shell_steps import stdin_of
 from tests.render.planned import EXAMPLE, HOSTILE, of_layout
 from tests.render.scripts import SHELLS, Bench, own_path
 

@@ -1,0 +1,21 @@
+# The system that an installer leaves below the target between the two runs.
+
+# require_mounted NODE FOLDER: exactly this is mounted there.
+require_mounted() {
+	source=$(findmnt --noheadings --first-only --output SOURCE --mountpoint "$2") ||
+		refuse "nothing is mounted at $2: raidplan mount LAYOUT --target $below"
+	[ "$(readlink -f "$source")" = "$(readlink -f "$1")" ] || refuse "$source is mounted at $2, and not $1"
+}
+
+# require_inside TOOL...: programs of that system. A link of its own leads nowhere from here, and counts.
+require_inside() {
+	for tool in "$@"; do
+		there=no
+		for folder in usr/local/sbin usr/local/bin usr/sbin usr/bin sbin bin; do
+			if [ -x "$below/$folder/$tool" ] || [ -L "$below/$folder/$tool" ]; then
+				there=yes
+			fi
+		done
+		[ "$there" = yes ] || refuse "the program $tool is missing below $below: install it there"
+	done
+}

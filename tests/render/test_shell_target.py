@@ -1,0 +1,125 @@
+"""The script of a plan below a target: run once for the storage, and once more in the system that was installed there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.plan import Action, Plan, Proof, Run, Step, WriteBlock, WriteFile
+from raidplan.render.plan_shell import plan_shell
+from tests.render.scripts import SHELLS, Bench, own_path
+
+TOOLS = ("make", "mount", "switch", "chroot", "unshare")
+
+
+def step(name: str, phase: str, action: Action, proof: Proof | None = None) -> Step:
+    return Step(name, phase, name, action, "arrays", 7, proof=proof)
+
+
+def plan(target: Path, *, only: str = "") -> Plan:
+    """A plan of both runs, or of the steps of one phase."""
+    node = target.parent / "node"
+    steps = (
+        step("made", "format", Run(("make", "it"))),
+        step("mounted", "activate", Run(("mount", str(node), str(target))), Proof("mount", "/", {})),
+        step("fstab", "configure", WriteBlock("/etc/fstab", "a line\n", "fresh")),
+        step("rules", "configure", WriteFile("/etc/udev/own.rules", "a rule\n")),
+        step("enabled", "configure", Run(("switch", "on"))),
+        step("loader", "configure", Run(("grub-install", "a disk"), inside=True)),
+        step("started", "sync", Run(("make", "sync"))),
+    )
+    kept = tuple(each for each in steps if not only or each.phase == only)
+    return Plan("fresh", "sha256:0", "", (), kept, target=str(target), whole=steps if only else ())
+
+
+def bench_of(folder: Path, source: str = "") -> Bench:
+    """Recording tools, of which findmnt names what is mounted; empty: nothing is."""
+    bench = Bench(folder, TOOLS)
+    (folder / "node").touch()
+    bench.tool("findmnt", f"#!/bin/sh\necho '{source}'\n" if source else "#!/bin/sh\nexit 1\n")
+    return bench
+
+
+def filled(target: Path) -> Path:
+    """A system below the target, with the one program that the plan runs there."""
+    program = target / "usr/sbin/grub-install"
+    program.parent.mkdir(parents=True)
+    program.touch(0o755)
+    (target / "etc").mkdir()
+    return target
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_first_run_makes_the_storage_and_no_file(tmp_path: Path, shell: str) -> None:
+    target = tmp_path / "mnt"
+    target.mkdir()
+    bench = bench_of(tmp_path)
+    result = bench.run(own_path(plan_shell(plan(target))), shell)
+    assert result.returncode == 0, result.stderr
+    assert bench.calls == [("make", "it"), ("mount", str(tmp_path / "node"), str(target)), ("make", "sync")]
+    assert not [*target.iterdir()]
+    assert "install a system there, and run this with --finish\n" in result.stdout
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_second_run_configures_the_system_below_the_target(tmp_path: Path, shell: str) -> None:
+    target = filled(tmp_path / "mnt")
+    bench = bench_of(tmp_path, str(tmp_path / "node"))
+    result = bench.run(own_path(plan_shell(plan(target))), shell, "--finish")
+    assert result.returncode == 0, result.stderr
+    switched, within = bench.calls
+    assert switched == ("switch", "on")
+    assert within[:4] == ("unshare", "--mount", "--propagation=private", "sh")
+    assert within[-4:] == ("sh", str(target), "grub-install", "a disk")
+    assert "a line" in (target / "etc/fstab").read_text()
+    assert (target / "etc/udev/own.rules").read_text() == "a rule\n"
+    assert result.stdout.splitlines()[-1] == "done"
+
+
+def test_a_plan_of_one_run_needs_no_option(tmp_path: Path) -> None:
+    target = filled(tmp_path / "mnt")
+    bench = bench_of(tmp_path, str(tmp_path / "node"))
+    assert "--finish" not in plan_shell(plan(target, only="format"))
+    assert "make the plan again" in bench.run(own_path(plan_shell(plan(target, only="format")))).stdout
+    result = bench.run(own_path(plan_shell(plan(target, only="configure"))))
+    assert result.returncode == 0 and "a line" in (target / "etc/fstab").read_text(), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [("", "nothing is mounted at"), ("/dev/null", "/dev/null is mounted at")],
+)
+def test_nothing_is_written_where_another_file_system_is_mounted(
+    tmp_path: Path, source: str, says: str
+) -> None:
+    target = filled(tmp_path / "mnt")
+    bench = bench_of(tmp_path, source)
+    result = bench.run(own_path(plan_shell(plan(target))), "dash", "--finish")
+    assert result.returncode == 4 and says in result.stderr and "nothing was written" in result.stderr
+    assert bench.calls == [] and not (target / "etc/fstab").exists()
+
+
+def test_a_program_that_the_system_lacks_is_named(tmp_path: Path) -> None:
+    target = filled(tmp_path / "mnt")
+    (target / "usr/sbin/grub-install").unlink()
+    bench = bench_of(tmp_path, str(tmp_path / "node"))
+    result = bench.run(own_path(plan_shell(plan(target))), "dash", "--finish")
+    assert result.returncode == 4 and f"grub-install is missing below {target}" in result.stderr
+    (target / "usr/sbin/grub-install").symlink_to("/usr/libexec/of-that-system")
+    assert bench.run(own_path(plan_shell(plan(target))), "dash", "--finish").returncode == 0
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_no_link_below_the_target_leads_to_a_file_of_the_rescue_system(tmp_path: Path, shell: str) -> None:
+    target = filled(tmp_path / "mnt")
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "fstab").write_text("of the rescue system\n")
+    (target / "etc").rmdir()
+    (target / "etc").symlink_to(own)
+    bench = bench_of(tmp_path, str(tmp_path / "node"))
+    result = bench.run(own_path(plan_shell(plan(target))), shell, "--finish")
+    assert result.returncode == 3 and "out of" in result.stderr, result.stderr
+    assert [file.name for file in own.iterdir()] == ["fstab"]
+    assert (own / "fstab").read_text() == "of the rescue system\n"
