@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import PurePosixPath
 
 UDEV_RULES = "/etc/udev/rules.d/65-raidplan-{host}.rules"
 """After 63-md-raid-arrays.rules, which imports MD_UUID."""
@@ -38,5 +38,5 @@ LIVE = ("/proc", "/sys", "/dev", "/run")
 
 def below(target: str, file: str) -> str:
     """The path of a file of the machine: below the target, if there is one."""
-    there = not target or any(Path(file).is_relative_to(each) for each in (*LIVE, target))
+    there = not target or any(PurePosixPath(file).is_relative_to(each) for each in (*LIVE, target))
     return file if there else target + file

@@ -29,7 +29,7 @@ def variables_of(disks: Sequence[DiskIdentity]) -> dict[str, str]:
 
 
 def found_line(action: Zero, variables: Mapping[str, str]) -> str:
-    """What a device may carry before it is cleared."""
+    """The check that a device carries no more than when the plan was made."""
     lines = (quoted(line) for line in action.found or ())
     return wrapped(["require_found", shell_word(action.device, variables), *lines])
 
