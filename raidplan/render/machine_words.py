@@ -17,6 +17,7 @@ MACHINE: Mapping[str, Mapping[str, str]] = {
         "": "the program {place} is missing: install it",
         "folder": "{node} is a folder, and no program: install {place} in its place",
         "mode": "{node} is not executable: chmod +x {node}",
+        "opener": "there is no {place}, which opens the encryptions of crypttab at boot: install {package}",
     },
     "program-not-roots": {
         "owner": "{place} belongs to user {user}, not to root: whoever may change it would be root here",

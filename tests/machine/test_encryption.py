@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.twin.server import Disk, Twin, install_raidplan
+from raidplan.twin.server import Disk, Recipe, Twin, install_raidplan
 from raidplan.twin.server.ssh import Result
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import open_steps
@@ -64,9 +64,10 @@ class Applied:
     again: Result
 
 
-@pytest.fixture(scope="module")
-def applied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Applied]:
-    with Twin.start(DISKS, directory=tmp_path_factory.mktemp("encryption")) as twin:
+@pytest.fixture(scope="module", params=["bookworm", "trixie"])
+def applied(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Applied]:
+    recipe = Recipe(request.param)
+    with Twin.start(DISKS, directory=tmp_path_factory.mktemp("encryption"), recipe=recipe) as twin:
         install_raidplan(twin)
         quick_initramfs(twin)
         for name in ("killer.py", "pauser.py"):

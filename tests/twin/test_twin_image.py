@@ -140,3 +140,9 @@ def test_an_image_is_built_once_and_never_half(tmp_path: Path, monkeypatch: pyte
 def _key(folder: Path) -> Path:
     folder.joinpath("key.pub").write_text("ssh-ed25519 AAAA\n")
     return folder / "key"
+
+
+def test_from_debian_13_on_systemd_opens_encryptions_by_a_package_of_its_own() -> None:
+    assert "systemd-cryptsetup" not in Recipe("bookworm").included
+    assert "systemd-cryptsetup" in Recipe("trixie").included
+    assert "systemd-cryptsetup" not in Recipe("trixie", packages=("mdadm",)).included

@@ -1,4 +1,4 @@
-"""Key files of encryptions, looked at before anything is written with them; no key is read here."""
+"""Key files of encryptions, and the program that opens them at boot, before anything is written; no key is read here."""
 
 from __future__ import annotations
 
@@ -10,12 +10,26 @@ from pathlib import Path
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts.run import run
-from raidplan.plan import Run, Step
+from raidplan.plan import Run, Step, WriteBlock
+from raidplan.plan.places import CRYPTTAB
 from raidplan.plan.validity import makes
 
 RANDOM = "/dev/urandom"
 LARGEST = 8 * 2**20
 """Bytes of a key file that cryptsetup reads (cryptsetup(8), notes on passphrase processing)."""
+
+OPENER = "/usr/lib/systemd/system-generators/systemd-cryptsetup-generator"
+"""The program of systemd that reads crypttab at boot (systemd-cryptsetup-generator(8))."""
+PACKAGE = "systemd-cryptsetup"
+"""Its package in Debian 13; in Debian 12 it is a part of systemd (release notes of Debian 13, chapter 5)."""
+
+
+def read_by_nobody(situation: Situation) -> Iterator[Refusal]:
+    """Lines of crypttab that no boot reads: what stands on an encryption would not be mounted."""
+    actions = (step.action for step in situation.plan.steps)
+    written = any(isinstance(each, WriteBlock) and each.file == CRYPTTAB and each.content for each in actions)
+    if written and not situation.at(OPENER).exists():
+        yield refusal("program-missing", "opener", place=OPENER, package=PACKAGE)
 
 
 def unusable(situation: Situation) -> Iterator[Refusal]:

@@ -100,7 +100,7 @@ def _build(recipe: Recipe, final: Path, say: Say) -> None:
 def _fill(recipe: Recipe, work: Path, say: Say) -> None:
     folder, finished = work / "root", work / "finished"
     finished.mkdir()
-    say(f"unpacking and configuring {recipe.release} ({len(recipe.packages)} packages and what they need)")
+    say(f"unpacking and configuring {recipe.release} ({len(recipe.included)} packages and what they need)")
     tool(_as_root(*_mmdebstrap(recipe, work, folder)), BuildError)
     say(f"making the root file system ({recipe.size_mib} MiB)")
     # uninitialised, systemd would enable units by preset at the first boot, which no installed Debian does
@@ -126,7 +126,7 @@ def _mmdebstrap(recipe: Recipe, work: Path, folder: Path) -> list[str]:
     overlay, sources = work / "overlay.tar", work / "debian.sources"
     overlay.write_bytes(recipe.overlay())
     sources.write_text(debian_sources(recipe.release))
-    options = ["--mode=root", "--variant=minbase", f"--include={','.join(recipe.packages)}"]
+    options = ["--mode=root", "--variant=minbase", f"--include={','.join(recipe.included)}"]
     options += [f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in ("doc", "man", "locale", "info")]
     options += [f"--aptopt={line}" for line in apt_options()]
     options += [f"--essential-hook=tar-in {overlay} /"]  # before the initramfs is made

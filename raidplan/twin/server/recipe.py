@@ -131,11 +131,17 @@ class Recipe:
     """Packages, KERNEL among them, whose archives lie in /root/packages as well, to be installed again without a network."""
 
     @property
+    def included(self) -> tuple[str, ...]:
+        """The packages of the image: from Debian 13 on systemd opens encryptions by a package of its own, which it recommends."""
+        opens = "cryptsetup" in self.packages and self.release != "bookworm"
+        return (*self.packages, *(("systemd-cryptsetup",) if opens else ()))
+
+    @property
     def digest(self) -> str:
         """16 hexadecimal digits over the release, the packages, the size and every file of ours."""
         content = [
             self.release,
-            sorted(self.packages),
+            sorted(self.included),
             self.size_mib,
             sorted(self.files().items()),
             self.links(),
