@@ -16,6 +16,8 @@ TEXTS = {
     "in braces within": ("a: {size: 1TB, partitions: {x: {type: raid, |}}, serial: A}\n", {"type"}),
     "braces of several lines": ("a: {size: 1TB,\n    |\n    serial: A}\nhost: b\n", {"size", "serial"}),
     "a bracket in a comment": ("host: a # [see {\n|\n", {"host"}),
+    "below an open brace": ("arrays:\n  a: {level: raid1, members: [\n  b:\n    level: raid5\n    |\nhost: x\n", {"level"}),
+    "in a line with an open brace": ("arrays:\n  a: {level: raid1, |\n  b:\n    chunk: 4KiB\n", {"level"}),
     "nothing else": ("arrays:\n  |\n", set()),
     "an empty file": ("|", set()),
 }  # fmt: skip

@@ -14,6 +14,15 @@ PLACES = [
     ("arrays:\n  a:\n    members:\n      - x|", ("arrays", "a", "members", 0), True),
     ("arrays:\n  a: {chunk: 64KiB}\nswap:\n  s: |", ("swap", "s"), True),
     ("host: box\n|", (), False),
+    (
+        "arrays:\n  a: {level: raid1, members: [x,  # so far\n  b:\n    level: ra|",
+        ("arrays", "b", "level"),
+        True,
+    ),
+    ("arrays:\n  a: {level: raid1\n\nswap:\n  s: {device: |", ("swap", "s", "device"), True),
+    ("arrays:\n  a: {level: raid1,\n      mem|", ("arrays", "a"), False),
+    ("disks: {\n  a: {size: 1TB,\n  },\n  b: {si|", ("disks", "b"), False),
+    ("host: it's [\narrays:\n  a: {le|", ("arrays", "a"), False),
     ('host: "box # 1"\nswap:\n  s: {device: |', ("swap", "s", "device"), True),
 ]
 

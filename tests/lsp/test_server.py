@@ -77,6 +77,19 @@ def test_keys_are_explained_and_completed(editor: Editor, tmp_path: Path) -> Non
     assert labels(editor.at("completion", uri, 11, 10)) == {"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat"}  # fmt: skip
 
 
+def test_below_a_brace_that_is_still_open_there_is_help(editor: Editor, tmp_path: Path) -> None:
+    text = LAYOUT.replace(
+        "  data: {level: raid1, members: [left.data, right.data], chunk: 64KiB}", "  data: {level: raid1, "
+    )
+    uri = editor.open(tmp_path / "box.yaml", text + "    \n")
+    _, found = editor.diagnostics()
+    assert [each["range"]["start"]["line"] for each in found if each["severity"] == 1]
+    assert editor.at("hover", uri, 11, 6)["contents"]["value"].startswith("**type**")
+    assert "members" in labels(editor.at("completion", uri, 7, 23))
+    offered = labels(editor.at("completion", uri, 13, 4))
+    assert "inodes" in offered and "mount" not in offered
+
+
 def labels(items: list[dict[str, Any]]) -> set[str]:
     return {each["label"] for each in items}
 

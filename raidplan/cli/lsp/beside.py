@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from raidplan.cli.lsp.brackets import CLOSING, OPENING, finished
+
 _BLOCK = re.compile(r"(?P<indent> *(?:- +)*)(?P<key>[\w<>:/.-]+?):(?=\s|$)")
 _FLOW = re.compile(r"\s*([\w<>:/.-]+?):(?=\s|$)")
 _COMMENT = re.compile(r"(?:^|(?<= ))#.*")
-_OPENING, _CLOSING = "{[", "}]"
 
 
 def keys_beside(text: str, line: int, column: int) -> frozenset[str]:
     """The other keys of the mapping at a line and column, both from 0 on, above and below."""
-    lines = [_COMMENT.sub("", each) for each in text.splitlines()]
+    lines = [_COMMENT.sub("", each) for each in finished(text)]
     lines += [""] * (line + 1 - len(lines))
     here = "\n".join([*lines[:line], lines[line][:column]])
     opened = _opened(here)
@@ -30,9 +31,9 @@ def _opened(text: str) -> int | None:
     """The place of the innermost bracket that is still open; None in block style."""
     depth = 0
     for place in range(len(text) - 1, -1, -1):
-        if text[place] in _CLOSING:
+        if text[place] in CLOSING:
             depth += 1
-        elif text[place] in _OPENING:
+        elif text[place] in OPENING:
             depth -= 1
             if depth < 0:
                 return place
@@ -43,9 +44,9 @@ def _flow_keys(text: str) -> Iterator[str]:
     """The keys at the front of each entry, until the mapping is closed."""
     depth, start = 0, 0
     for place, letter in enumerate(f"{text},"):
-        if letter in _OPENING:
+        if letter in OPENING:
             depth += 1
-        elif letter in _CLOSING:
+        elif letter in CLOSING:
             depth -= 1
         if depth < 0 or (letter == "," and depth == 0):
             if match := _FLOW.match(text, start):

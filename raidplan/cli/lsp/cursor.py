@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from raidplan.cli.lsp.brackets import finished
+
+BEHIND = "x"
+"""Something at the cursor, where its line may be empty so far."""
 _COMMENT = re.compile(r"""(?:"[^"]*"|'[^']*'|[^"'#]|(?<=\S)#)*(?<!\S)#.*""")
 _KEY = re.compile(r"([\w<>:/.-]+?|\"[^\"]*\"):(?=\s|$)")
 
@@ -26,6 +30,7 @@ def cursor(text: str, line: int, column: int) -> Cursor | None:
     lines[line] = lines[line][:column]
     if _COMMENT.fullmatch(lines[line]):
         return None
+    lines = [*finished("\n".join([*lines[:-1], lines[-1] + BEHIND]))[:-1], lines[-1]]
     block: list[tuple[int, str | int]] = []
     flow: list[str | int | None] = []
     value = False
