@@ -13,6 +13,7 @@ from raidplan import __version__
 from raidplan.cli import COMMANDS, HELP
 from raidplan.cli.arguments import ARGUMENTS
 from raidplan.cli.parser import Parser
+from raidplan.rules import CATALOGUE
 from release.python import commit_time
 
 ABOUT = (
@@ -21,6 +22,8 @@ ABOUT = (
 )
 PATHS = ("layout", "layouts", "paths", "output", "devices")
 """Arguments whose value is a file."""
+NAMES = ("rule", "select", "ignore")
+"""Arguments whose value is the name of a rule."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -34,6 +37,8 @@ def parser() -> argparse.ArgumentParser:
         for action in command._actions:
             if action.dest in PATHS:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
+            elif action.dest in NAMES:
+                action.choices = sorted(CATALOGUE)
     return whole
 
 
