@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,8 @@ def build(program: Path, folder: Path) -> Path:
         shutil.copy(program, files)
         galaxy = str(Path(sys.executable).with_name("ansible-galaxy"))
         argv = [galaxy, "collection", "build", "--output-path", str(made), str(source)]
-        subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)
+        environment = {**os.environ, "LC_ALL": "C.UTF-8"}  # it does not start in a locale of another encoding
+        subprocess.run(argv, check=True, stdout=subprocess.DEVNULL, env=environment)
         (built,) = made.iterdir()
         return _with_times(built, folder / built.name)
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -35,6 +36,36 @@ def test_the_same_layouts_give_the_same_findings_without_any_extra(tmp_path: Pat
     with_all, with_none = ran((), *words), ran(ALL_MISSING, *words)
     assert with_all.stdout == with_none.stdout and with_all.returncode == with_none.returncode
     assert with_all.stdout.count('"rule"') > 20 and str(wrong) in with_all.stdout
+
+
+def damaged(lines: list[str], draw: Random) -> str:
+    """A layout with one line taken away, doubled, or with a key or a value that is wrong."""
+    number = draw.choice([place for place, line in enumerate(lines) if ":" in line.partition("#")[0]])
+    key, colon, value = lines[number].partition(":")
+    other = draw.choice(
+        [
+            "",
+            f"{lines[number]}\n{lines[number]}",
+            f"{key}{colon} {draw.choice(['7', 'x', '[]', '{}', '3T', '[null]', '-1'])}",
+            f"{key}x{colon}{value}",
+        ]
+    )
+    return "\n".join([*lines[:number], other, *lines[number + 1 :]]) + "\n"
+
+
+def test_damaged_layouts_give_the_same_findings_without_any_extra(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    draw = Random(f"{request.config.getoption('seed')} damaged")
+    files = []
+    for example in EXAMPLES:
+        for number in range(4):
+            files.append(tmp_path / f"{example.stem}-{number}.yaml")
+            files[-1].write_text(damaged(example.read_text().splitlines(), draw))
+    words = ("check", "--format", "json", *map(str, files))
+    with_all, with_none = ran((), *words), ran(ALL_MISSING, *words)
+    assert with_all.stdout == with_none.stdout and with_all.returncode == with_none.returncode
+    assert with_all.stdout.count('"severity": "error"') > len(EXAMPLES)
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("dist"), 0o022, TZ="UTC", PYTHONHASHSEED="1")
 
 
-def build(folder: Path, umask: int, **changed: str) -> Path:
+def build(folder: Path, umask: int, sources: Path = ROOT, **changed: str) -> Path:
     argv = [sys.executable, "-m", "release", str(folder)]
-    subprocess.run(argv, cwd=ROOT, env={**os.environ, **changed}, umask=umask, check=True)
+    environment = {**os.environ, "PYTHONPATH": str(sources), **changed}
+    subprocess.run(argv, cwd=sources, env=environment, umask=umask, check=True)
     return folder
 
 
@@ -44,9 +45,17 @@ def alone(pyz: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.long
-def test_the_same_commit_gives_the_same_bytes(built: Path, tmp_path: Path) -> None:
-    """Also with another umask, time zone, order of sets and time of day."""
-    folders = built, build(tmp_path, 0o077, TZ="Asia/Tokyo", PYTHONHASHSEED="7")
+def test_the_same_commit_gives_the_same_bytes(tmp_path: Path) -> None:
+    """Of two clones: in another folder, made with another umask; built in another time zone and locale, with another order of sets."""
+    clones = [tmp_path / "one", tmp_path / "other/of them"]
+    for clone, umask in zip(clones, (0o022, 0o077), strict=True):
+        clone.parent.mkdir(exist_ok=True)
+        argv = ["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone)]
+        subprocess.run(argv, umask=umask, check=True)
+    folders = (
+        build(tmp_path / "first", 0o022, clones[0], TZ="UTC", PYTHONHASHSEED="1", LC_ALL="C"),
+        build(tmp_path / "second", 0o077, clones[1], TZ="Asia/Tokyo", PYTHONHASHSEED="7", LC_ALL="C.UTF-8"),
+    )
     first, second = ({file.name: file.read_bytes() for file in folder.iterdir()} for folder in folders)
     assert sorted(Path(name).suffix for name in first) == [".deb", ".gz", ".gz", ".pyz", ".whl"]
     assert [name for name in first if first[name] != second.get(name)] == []
