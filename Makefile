@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 PACKAGES := kmod qemu-system-x86 qemu-utils ovmf mmdebstrap lz4 mdadm gdisk fdisk e2fsprogs xfsprogs btrfs-progs \
-            f2fs-tools dosfstools lvm2 cryptsetup-bin shellcheck openssh-client python3-venv strace git jq vagrant vagrant-libvirt nodejs lintian mandoc chromium zsh fish
+            f2fs-tools dosfstools lvm2 cryptsetup-bin shellcheck openssh-client python3-venv strace git jq vagrant vagrant-libvirt nodejs lintian mandoc zsh fish chromium
 LIBVIRT := libvirt-daemon-system libvirt-clients libvirt-daemon-driver-qemu dnsmasq-base rsync grub-pc-bin grub-common
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 

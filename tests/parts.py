@@ -43,7 +43,12 @@ IN_SERVERS = {
     ),
     "wipe-kills": ("machine/test_wipe.py::test_killed_in_every_act_of_a_teardown",),
     "packages": ("release/test_in_servers.py",),
-    "target": ("machine/test_target.py", "machine/test_target_kills.py", "machine/test_grub_probe.py"),
+    "target": (
+        "machine/test_target.py",
+        "machine/test_target_kills.py",
+        "machine/test_grub_probe.py",
+        "machine/test_kept_partition.py",
+    ),
     "drift": ("machine/test_drift.py", "machine/test_foreign.py", "machine/test_how_to.py"),
     "random-kills": ("kills/test_cases.py",),
     "fleet": ("machine/test_fleet.py",),

@@ -93,14 +93,16 @@ def identities(topology: Topology, *, every: bool = False) -> Iterator[DiskIdent
                 model=disk.model or "",
                 wipe=bool(disk.wipe),
                 keep=bool(disk.keep),
-                partitions=tuple(_with_content(part, topology) for part in disk.described(name) if disk.keep),
+                partitions=tuple(
+                    _with_content(part, topology) for part in disk.described(name) if disk.table_stays
+                ),
             )
 
 
 def _with_content(part: KeptPartition, topology: Topology) -> KeptPartition:
-    """A kept partition with what stands on it."""
+    """A kept partition with what stands on it; on one that is used, nothing stands yet."""
     use = topology.used_by.get(part.name)
-    if use is None:
+    if use is None or not part.keep:
         return part
     filesystem = topology.layout.filesystems.get(str(use.path[1])) if use.path[0] == "filesystems" else None
     holds = filesystem.type if filesystem else CONTENT.get(use.role, "")

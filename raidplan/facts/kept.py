@@ -41,6 +41,8 @@ def _differing(
 ) -> Iterator[tuple[str, str | int, str | int]]:
     if wanted.size and partition.size != wanted.size:
         yield "size", partition.size, wanted.size
+    if wanted.uuid and partition.uuid != wanted.uuid:
+        yield "uuid", partition.uuid, wanted.uuid
     if wanted.type and partition.type != wanted.type:
         yield "type", partition.type, wanted.type
     holds = sorted({words.partition(" at ")[0] for words in partition.signatures})

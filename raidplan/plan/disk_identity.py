@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class KeptPartition:
-    """A partition that is described and never written to; what is empty or 0 is not compared."""
+    """A partition of a table that stays; what is empty or 0 is not compared."""
 
     number: int
     name: str
@@ -21,6 +21,10 @@ class KeptPartition:
     holds: str = ""
     """The content, by libblkid's word: `ext4`, `swap`, `linux_raid_member`."""
     mount: str = ""
+    uuid: str = ""
+    """The UUID of the partition."""
+    keep: bool = True
+    """It is never written to; else it is used, and stands beside one that is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +47,20 @@ class DiskIdentity:
     keep: bool = False
     """The disk is described only, and nothing may ever write to it."""
     partitions: tuple[KeptPartition, ...] = ()
-    """The partitions of such a disk."""
+    """The partitions of such a disk, and of one that has a kept partition."""
 
 
 def disk_to_data(disk: DiskIdentity) -> dict[str, Any]:
     """The disk as plain values; what only kept disks have is left out of others, as in plans of before."""
     data = asdict(disk)
-    return data if disk.keep else {key: data[key] for key in data if key not in ("keep", "partitions")}
+    if not (disk.keep or disk.partitions):
+        return {key: data[key] for key in data if key not in ("keep", "partitions")}
+    for part in data["partitions"]:
+        if disk.keep:
+            del part["keep"]
+        if not part["uuid"]:
+            del part["uuid"]
+    return data
 
 
 def disk_from_data(data: Mapping[str, Any]) -> DiskIdentity:

@@ -201,6 +201,9 @@ def kept(plan: Plan) -> Iterator[str]:
         where = f"below {plan.target}" if plan.target else "in the running system"
         written = f"; files are written {where}" if files else ""
         yield f"{counted(len(disks), 'disk')}: {folded(disks)} (partitions and file systems stay as they are{written})"
+    parts = [part.name for disk in plan.disks if not disk.keep for part in disk.partitions if part.keep]
+    if parts:
+        yield f"{counted(len(parts), 'partition')}: {folded(parts)}, and the partition table beside"
     here = {step.id for step in plan.steps}
     yield from created(replace(plan, steps=tuple(step for step in plan.whole if step.id not in here)))
 

@@ -15,7 +15,7 @@ CODES: Mapping[str, tuple[str, str]] = {
         "Clear it by hand, or allow that with `wipe: true`.",
     ),
     "kept-differs": (
-        "A disk with `keep: true` is not as described.",
+        "A disk with `keep: true`, or with such a partition, is not as described.",
         "Correct the layout by `raidplan discover hardware`.",
     ),
     "disk-read-only": ("A disk that would be written to is read-only.", "Make it writable, or replace it."),

@@ -60,6 +60,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "none": "{place} is kept as described, and has no partition {number} ({name})",
         "size": "{place} is kept as described, and its partition {number} ({name}) has {has:exact}, described as {planned:exact}",
         "type": "{place} is kept as described, and its partition {number} ({name}) has the type {has:|none}, described as {planned}",
+        "uuid": "{place} is kept as described, and its partition {number} ({name}) has the UUID {has:|none}, described as {planned}",
         "holds": "{place} is kept as described, and its partition {number} ({name}) holds {has:|nothing known}, described as {planned}",
         "mount": "{place} is kept as described, and its partition {number} ({name}) is not what is mounted at {planned}",
         "written": "{place} is kept, and the step {step} would write to it: " + PLAN_AGAIN,

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
+from raidplan.layout.kinds.disk import Disk
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import agreeing, arrays, mounted, places, redundant
 from raidplan.topology import Topology
-from raidplan.topology.kept import kept_disks
+from raidplan.topology.kept import kept_devices, kept_disks, staying_tables
 from raidplan.topology.resolve import DISKS
 
 
 @rule(Severity.ERROR)
 def kept_in_part(topology: Topology) -> Iterator[Hit]:
-    """Something stands on disks with `keep: true` and on others, or such a disk may be wiped.
+    """Something is to be kept and made, or kept and wiped; or a partition beside a kept one has no `uuid`.
 
-    Why: nothing can be both kept and made.
+    Why: nothing can be both kept and made, and no partition is added to a table that stays.
 
     Bad:
         hardware:
@@ -37,20 +38,49 @@ def kept_in_part(topology: Topology) -> Iterator[Hit]:
 
     Source: docs/layout.md, `keep`.
     """
-    kept = kept_disks(topology)
-    for name in kept:
-        if topology.layout.hardware.disks[name].wipe:
-            yield Hit((*DISKS, name, "wipe"), f"{name} is to be kept and may be wiped", "remove one of them")
-    seen: set[frozenset[str]] = set()
+    for name in staying_tables(topology):
+        disk = topology.layout.hardware.disks[name]
+        if disk.wipe:
+            which = name if disk.keep else f"a partition of {name}"
+            yield Hit(
+                (*DISKS, name, "wipe"), f"{which} is to be kept and {name} may be wiped", "remove one of them"
+            )
+        yield from _beside_kept(name, disk)
+    for name, disk in topology.layout.hardware.disks.items():
+        yield from () if disk.table_stays else _with_uuid(name, disk)
+    kept, seen = kept_devices(topology), set[frozenset[str]]()
     for item in topology.order if kept else ():
         uses = [*item.kind.uses(item.name, item.path)]
-        below = frozenset[str]().union(*(topology.disks_below(use.device) for use in uses))
+        below = frozenset(use.device for use in uses)
         if below & kept and below - kept and below not in seen:
             seen.add(below)
             yield Hit(
                 uses[0].path,
                 f"{item.name} stands on {listed(sorted(below & kept))}, which is kept, and on {listed(sorted(below - kept))}, which is not",
-                "keep all of its disks, or none",
+                "keep all of its devices, or none",
+            )
+
+
+def _beside_kept(name: str, disk: Disk) -> Iterator[Hit]:
+    """Partitions of a table that stays which raidplan uses, and cannot find or size."""
+    for part, entry in disk.partitions.items() if not disk.keep else ():
+        missing = [*([] if entry.uuid else ["uuid"]), *(["size"] if entry.size == "rest" else [])]
+        if missing and not entry.keep:
+            yield Hit(
+                (*DISKS, name, "partitions", part),
+                f"the partition table of {name} stays as it is, and {name}.{part} has no {listed(missing, last=' and no ')}",
+                "make the partition by hand, and write what lsblk -b -o PARTUUID,SIZE shows: uuid: …, size: …B",
+            )
+
+
+def _with_uuid(name: str, disk: Disk) -> Iterator[Hit]:
+    """A UUID of a partition that raidplan makes, and gives one of its own."""
+    for part, entry in disk.partitions.items():
+        if entry.uuid:
+            yield Hit(
+                (*DISKS, name, "partitions", part, "uuid"),
+                f"{name}.{part} is made by raidplan, with a UUID of its own",
+                "remove uuid, or write keep: true at the partitions of the disk that stay",
             )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from raidplan.topology.kept import kept, kept_disks
+from raidplan.topology.kept import kept, staying_tables
 from raidplan.topology.resolve import Item, Topology
 
 INSTALLED = {"grub": ("bios", "uefi"), "systemd-boot": ("uefi",)}
@@ -39,12 +39,12 @@ def made_root(topology: Topology) -> Item | None:
 
 def boot_places(topology: Topology) -> tuple[BootPlace, ...]:
     """The places of the loader, in the order of the disks; none where raidplan installs none, or where no firmware is named."""
-    return tuple(place for place in topology.once(_places) if place.disk not in kept_disks(topology))
+    return tuple(place for place in topology.once(_places) if place.disk not in staying_tables(topology))
 
 
 def kept_places(topology: Topology) -> tuple[BootPlace, ...]:
-    """The places on disks that are described only, whose boot loader is somebody else's."""
-    return tuple(place for place in topology.once(_places) if place.disk in kept_disks(topology))
+    """The places on disks whose partition table stays, and their boot loader is somebody else's."""
+    return tuple(place for place in topology.once(_places) if place.disk in staying_tables(topology))
 
 
 def places_of(topology: Topology, firmware: str | None) -> tuple[BootPlace, ...]:

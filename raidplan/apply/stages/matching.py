@@ -55,6 +55,9 @@ def _kept(plan: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> Iterat
     for unlike in unlike_described(plan.disks, disks, machine, here=not plan.target):
         yield Refusal("kept-differs", unlike.way, unlike.disk, figures=unlike.figures)
     kept = frozenset(disk.name for disk in plan.disks if disk.keep)
+    parts = frozenset(part.name for disk in plan.disks for part in disk.partitions if part.keep)
+    tables = frozenset(disk.name for disk in plan.disks if disk.partitions)
     for step in plan.steps:
-        for name in sorted((step.disks | {*step.targets}) & kept):
+        written = (step.disks | {*step.targets}) & (kept | parts) | ({*step.targets} & tables)
+        for name in sorted(written):
             yield refusal("kept-differs", "written", place=name, step=step.id)

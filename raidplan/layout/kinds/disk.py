@@ -21,6 +21,7 @@ from raidplan.layout.kinds.model import (
     Rate,
     Size,
     Speed,
+    Uuid,
     Word,
     duration_or,
     size_or,
@@ -37,6 +38,10 @@ class Partition(Model):
     """Rounded up to 1 MiB; `rest` takes what is left, less the slack for a replacement disk."""
     type: Literal["linux", "raid", "lvm", "swap", "esp", "bios-boot"] | None = None
     """The GPT type; by default what the partition is used for."""
+    keep: Boolean = False
+    """Described only; the partition table stays."""
+    uuid: Uuid | None = None
+    """Of a partition beside a kept one: `lsblk -o PARTUUID`."""
 
 
 class Disk(Model, Kind):
@@ -121,9 +126,9 @@ class Disk(Model, Kind):
             )
         yield disk
         for (part, _, _), size in zip(self._table(name, site), self._sizes(name, path, site), strict=True):
-            uuid = derived_uuid(site.host, "partition", part)
+            uuid = self._uuid(part, site)
             node = f"/dev/disk/by-partuuid/{uuid}"
-            made = () if self.keep else (f"disk.{name}.partition",)
+            made = () if self.table_stays else (f"disk.{name}.partition",)
             yield Device(
                 part,
                 "partition",
@@ -137,6 +142,16 @@ class Disk(Model, Kind):
                 physical,
                 rotational=self.rotational,
             )
+
+    @property
+    def table_stays(self) -> bool:
+        """The partition table is there already, and stays: the disk is kept, or one of its partitions."""
+        return self.keep or any(entry.keep for entry in self.partitions.values())
+
+    def _uuid(self, part: str, site: Site) -> str:
+        """The UUID of a partition: its own, if it is there already, or the one that it is made with."""
+        entry = self.partitions.get(part.rpartition(".")[2])
+        return (entry.uuid if entry else None) or derived_uuid(site.host, "partition", part)
 
     def _table(self, name: str, site: Site) -> list[tuple[str, int | None, Role]]:
         """(device name, size in bytes or None for the rest, role) of each partition."""
@@ -162,21 +177,23 @@ class Disk(Model, Kind):
         return use.role if use else "linux"
 
     def _sizes(self, name: str, path: Path, site: Site) -> list[int]:
-        """The bytes of each partition; those of a kept disk are where somebody else has put them."""
-        if not self.keep:
+        """The bytes of each partition; those of a table that stays are where somebody else has put them."""
+        if not self.table_stays:
             return [placed.size_bytes for placed in self._placed(name, path, site)]
         given = [size for _, size, _ in self._table(name, site)]
         rest = max(0, gpt.usable_bytes(self.size or 0, 0) - sum(size or 0 for size in given))
         return [rest if size is None else size for size in given]
 
     def described(self, name: str) -> tuple[KeptPartition, ...]:
-        """The partitions of a kept disk, to be compared; a type and a size count where they are written."""
+        """The partitions of a table that stays, to be compared; type, size and UUID count where they are written."""
         return tuple(
             KeptPartition(
                 number,
                 f"{name}.{part}",
                 0 if entry.size == "rest" else int(entry.size),
                 TYPE_CODES[entry.type].lower() if entry.type else "",
+                uuid=entry.uuid or "",
+                keep=self.keep or entry.keep,
             )
             for number, (part, entry) in enumerate(self.partitions.items(), 1)
         )
@@ -227,7 +244,7 @@ class Disk(Model, Kind):
     def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
         """One step writes the whole table."""
         table = self._table(name, site)
-        if not table:
+        if not table or self.table_stays:
             return
         placed = self._placed(name, path, site)
         disk = derived_uuid(site.host, "disk", name)

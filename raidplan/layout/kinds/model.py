@@ -250,6 +250,12 @@ def _word(text: str) -> str:
     return text
 
 
+def _uuid(text: str) -> str:
+    if not re.fullmatch(UUID_PATTERN, text):
+        raise Mistake(f"'{text}' is no UUID", "write it as lsblk -o PARTUUID prints it")
+    return text.lower()
+
+
 def _label(text: str) -> str:
     if text != text.strip():
         raise Mistake(f"the label '{text}' begins or ends with a blank, which blkid cuts off", "leave it out")
@@ -266,6 +272,7 @@ def _level(text: str) -> str:
 
 BLOCKS = tuple(2**n for n in range(9, 17))
 """The possible sector sizes of a disk: 512 bytes to 64 KiB."""
+UUID_PATTERN = r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_-]*"
 KERNEL_DEVICE = r"/dev/([shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|loop\d)"
 REFERENCE_PATTERN = rf"{NAME_PATTERN}(\.{NAME_PATTERN})?"
@@ -297,5 +304,13 @@ Reference = Annotated[
     str, Written(_reference, {"type": "string", "pattern": f"^{REFERENCE_PATTERN}$"}, "d00")
 ]
 Word = Annotated[str, Written(_word, {"type": ["string", "number"]}, "text")]
+Uuid = Annotated[
+    str,
+    Written(
+        _uuid,
+        {"type": "string", "pattern": f"^{UUID_PATTERN}$"},
+        "5b1f2d3c-0b7e-4d7a-9c54-3f6f0a1b2c3d",
+    ),
+]
 Label = Annotated[str, Written(_label, {"type": ["string", "number"]}, "data")]
 LevelName = Annotated[str, Written(_level, {"enum": [*LEVELS, *level_numbers()]})]

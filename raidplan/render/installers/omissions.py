@@ -72,8 +72,9 @@ def omissions(topology: Topology, installer: Installer) -> Iterator[Omission]:
             yield Omission(
                 ("hardware", "disks", name), "a disk without serial, wwn and path could be any", True
             )
-        if disk.keep:
-            kept = f"{name} is kept, and an installer writes over every disk that it is given"
+        if disk.table_stays:
+            which = f"{name} is kept" if disk.keep else f"a partition of {name} is kept"
+            kept = f"{which}, and an installer writes over every disk that it is given"
             yield Omission(("hardware", "disks", name, "keep"), kept, True)
     for name, array in layout.arrays.items():
         yield from _of_array(("arrays", name), array, layout, installer)

@@ -98,8 +98,8 @@ def _unsuited(layout: Layout) -> Iterator[str]:
     """Why no twin can be made of a layout."""
     if unsized := [name for name, disk in layout.hardware.disks.items() if disk.size is None]:
         yield f"{', '.join(unsized)}: a disk without a size cannot be made; state `size:`"
-    if kept := [name for name, disk in layout.hardware.disks.items() if disk.keep]:
-        yield f"{', '.join(kept)}: what is on a disk with `keep: true` is not in the layout, so the twin cannot have it"
+    if kept := [name for name, disk in layout.hardware.disks.items() if disk.table_stays]:
+        yield f"{', '.join(kept)}: what is on a disk with `keep: true`, or on such a partition, is not in the layout, so the twin cannot have it"
     if asked := [name for name, entry in layout.encryption.items() if entry.key == "ask"]:
         yield f"{', '.join(asked)}: a passphrase is typed at the terminal, and nobody sits at that of the twin"
     system = {entry.mount: name for name, entry in layout.filesystems.items() if entry.mount in SYSTEM_MOUNTS}

@@ -1,0 +1,122 @@
+"""Partitions with `keep: true`: the table stays, the kept ones are proven, and those beside them are used where they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply.stages.matching import asked_for, match_disks
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.machine import PartitionFact
+from raidplan.plan import Plan, plan_from_json, plan_to_json
+from raidplan.render.plan_text import render_plan
+from raidplan.render.refusals import refusal_text
+from raidplan.review import pipeline
+
+GIB = 2**30
+LEFT = "5b1f2d3c-0b7e-4d7a-9c54-3f6f0a1b2c3d"
+LAYOUT = f"""\
+version: 1
+host: box
+hardware:
+  disks:
+    sys:
+      serial: SYS
+      size: 500GB
+      partitions:
+        os: {{size: 100GiB, keep: true}}
+        left: {{size: 300GiB, uuid: {LEFT.upper()}}}
+    new: {{serial: NEW, size: 500GB, partitions: {{left: {{size: 300GiB}}}}}}
+arrays: {{data: {{level: raid1, members: [sys.left, new.left]}}}}
+filesystems:
+  root: {{device: sys.os, type: ext4, mount: /}}
+  data: {{device: data, type: ext4, mount: /srv}}
+"""
+PARTS = (
+    PartitionFact("/dev/sda1", "u1", "x", 2**20, 100 * GIB, signatures=("ext4 at 0x438",)),
+    PartitionFact("/dev/sda2", LEFT, "x", 101 * GIB, 300 * GIB),
+)
+
+
+def loaded(text: str, tmp_path: Path) -> pipeline.Loaded:
+    file = tmp_path / "layout.yaml"
+    file.write_text(text)
+    return pipeline.check(str(file))
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    made, found = pipeline.plan(loaded(LAYOUT, tmp_path))
+    assert made is not None, [item.finding for item in found.findings]
+    return made
+
+
+def said(plan: Plan, *parts: PartitionFact) -> list[str]:
+    disks = (
+        DiskFact("/dev/sda", "sda", 500 * 10**9, serial="SYS", partitions=parts),
+        DiskFact("/dev/sdb", "sdb", 500 * 10**9, serial="NEW"),
+    )
+    machine = Machine(disks, {"mount": {"/": {"source": "partition:u1"}}})
+    return [refusal_text(each) for each in match_disks(asked_for(plan), machine).refused]
+
+
+def test_the_table_stays_and_the_partition_beside_is_found_by_its_uuid(plan: Plan) -> None:
+    assert [step.id for step in plan.steps if step.phase == "partition"] == ["disk.new.partition"]
+    (create,) = (step for step in plan.steps if step.id == "array.data.create")
+    assert create.guard[0] == f"/dev/disk/by-partuuid/{LEFT}" and len(create.guard) == 2
+    assert not [step for step in plan.steps if {"sys", "sys.os"} & {*step.disks, *step.targets}]
+    assert not [step.id for step in plan.steps if "root" in step.id]
+    assert plan_from_json(plan_to_json(plan)) == plan
+    assert "keep     1 partition: sys.os, and the partition table beside" in render_plan(plan)
+
+
+def test_the_kept_partition_and_its_neighbour_are_proven(plan: Plan) -> None:
+    (disk,) = (disk for disk in plan.disks if disk.name == "sys")
+    rows = [(part.number, part.size, part.holds, part.uuid, part.keep) for part in disk.partitions]
+    assert rows == [(1, 100 * GIB, "ext4", "", True), (2, 300 * GIB, "", LEFT, False)]
+    assert said(plan, *PARTS) == []
+    other = replace(PARTS[1], uuid="another")
+    assert said(plan, PARTS[0], other) == [
+        f"sys is kept as described, and its partition 2 (sys.left) has the UUID another, described as {LEFT}"
+    ]
+    (small,) = said(plan, PARTS[0], replace(PARTS[1], size=299 * GIB))
+    assert "partition 2 (sys.left) has 299 GiB" in small
+    (gone,) = said(plan, PARTS[0])
+    assert "has no partition 2 (sys.left)" in gone
+    (empty,) = said(plan, replace(PARTS[0], signatures=()), PARTS[1])
+    assert "holds nothing known, described as ext4" in empty
+
+
+@pytest.mark.parametrize("target", ["sys", "sys.os"])
+def test_a_plan_that_would_write_to_the_table_or_the_kept_partition_is_refused(
+    plan: Plan, target: str
+) -> None:
+    steps = (replace(plan.steps[0], targets=(target,)), *plan.steps[1:])
+    (refused,) = said(replace(plan, steps=steps), *PARTS)
+    assert refused.startswith(f"{target} is kept, and the step ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("members: [sys.left, new.left]", "members: [sys.left, sys.os]", "data stands on sys.os, which is kept, and on sys.left, which is not"),
+        ("size: 500GB\n      part", "size: 500GB\n      wipe: true\n      part", "a partition of sys is to be kept and sys may be wiped"),
+        (f", uuid: {LEFT.upper()}", "", "the partition table of sys stays as it is, and sys.left has no uuid"),
+        ("300GiB, uuid", "rest, uuid", "the partition table of sys stays as it is, and sys.left has no size"),
+        (", keep: true", "", "sys.left is made by raidplan, with a UUID of its own"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_kept_and_made_is_an_error(old: str, new: str, says: str, tmp_path: Path) -> None:
+    assert old in LAYOUT
+    text = LAYOUT.replace(old, new)
+    if "sys.os]" in new:
+        text = text.replace("  root: {device: sys.os, type: ext4, mount: /}\n", "")
+    found = [each.finding for each in loaded(text, tmp_path).findings if each.finding.rule == "kept-in-part"]
+    assert [each.message for each in found] == [says]
+
+
+def test_a_uuid_that_is_none_is_told(tmp_path: Path) -> None:
+    findings = loaded(LAYOUT.replace(LEFT.upper(), "sda2"), tmp_path).findings
+    assert "'sda2' is no UUID" in [each.finding.message for each in findings]
