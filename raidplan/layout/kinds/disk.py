@@ -41,7 +41,7 @@ class Partition(Model):
     keep: Boolean = False
     """Described only; the partition table stays."""
     uuid: Uuid | None = None
-    """Of a partition beside a kept one: `lsblk -o PARTUUID`."""
+    """The UUID of one beside a kept one: `lsblk -o PARTUUID`."""
 
 
 class Disk(Model, Kind):
