@@ -11,48 +11,42 @@ from pathlib import Path
 import pytest
 import yaml
 
+from raidplan.cli import REFUSED
 from raidplan.review.pipeline import check
 from raidplan.twin.server import Disk, Recipe, Twin, install_raidplan
 from raidplan.twin.server.recipe import PACKAGES
 from tests.machine.initramfs import quick_initramfs
+from tests.machine.look import NODE, with_digest
 
-MEMBERS = 4
-ARRAYS = {
-    "zero": {"level": "raid0"},
+ARRAYS: dict[str, dict[str, str]] = {
+    "zero": {"level": "raid0", "chunk": "64KiB"},
     "one": {"level": "raid1"},
-    "four": {"level": "raid4"},
-    "five": {"level": "raid5"},
-    "six": {"level": "raid6"},
-    "near": {"level": "raid10"},
-    "far": {"level": "raid10", "layout": "f2"},
+    "four": {"level": "raid4", "chunk": "64KiB"},
+    "five": {"level": "raid5", "chunk": "64KiB"},
+    "six": {"level": "raid6", "chunk": "64KiB"},
+    "near": {"level": "raid10", "chunk": "64KiB"},
+    "far": {"level": "raid10", "layout": "f2", "chunk": "64KiB"},
     "old": {"level": "raid1", "metadata": "0.90"},
-    "end": {"level": "raid5", "metadata": "1.0"},
-    "front": {"level": "raid6", "metadata": "1.1"},
 }
-CHUNKED = ("raid0", "raid4", "raid5", "raid6", "raid10")
+COMMAND = ["raidplan", "apply", "/root/grub.yaml", "--confirm", "grub"]
 
 
-def layout(boot: str = "") -> str:
-    """Every array on a partition of each disk, with ext4 on it; GRUB boots from one of them, if one is named."""
-    parts = {"bios": {"size": "8MiB", "type": "bios-boot"}} | {name: {"size": "160MiB"} for name in ARRAYS}
-    arrays = {
-        name: {
-            **words,
-            "members": [f"g<0-{MEMBERS - 1}>.{name}"],
-            "initial_sync": "freeze-until-reboot",
-            **({"chunk": "64KiB"} if words["level"] in CHUNKED else {}),
-        }
-        for name, words in ARRAYS.items()
-    }
-    mounts = {name: "/boot" if name == boot else f"/srv/{name}" for name in ARRAYS}
+def layout(name: str, *, boot: bool = False, **changed: str) -> str:
+    """One array on a partition of each of four disks, with ext4 on it, in the place of the one before; GRUB boots from it on request.
+
+    grub-probe looks through every partition of the machine, and takes seconds for each.
+    """
+    parts = {"bios": {"size": "8MiB", "type": "bios-boot"}, "data": {"size": "160MiB"}}
+    disks = {"g<0-3>": {"size": "512MiB", "serial": "GRUB-<1>", "wipe": True, "partitions": parts}}
+    array = {**ARRAYS[name], **changed, "members": ["g<0-3>.data"], "initial_sync": "freeze-until-reboot"}
     return yaml.safe_dump(
         {
             "version": 1,
-            **({"boot": {"loader": "grub"}} if boot else {}),
             "host": "grub",
-            "hardware": {"disks": {f"g<0-{MEMBERS - 1}>": {"size": "2GiB", "serial": "GRUB-<1>", "partitions": parts}}},
-            "arrays": arrays,
-            "filesystems": {name: {"device": name, "type": "ext4", "mount": mount} for name, mount in mounts.items()},
+            **({"boot": {"loader": "grub"}} if boot else {}),
+            "hardware": {"disks": disks},
+            "arrays": {name: {key: value for key, value in array.items() if value}},
+            "filesystems": {name: {"device": name, "type": "ext4", "mount": "/boot" if boot else f"/srv/{name}"}},
         },
         sort_keys=False,
     )  # fmt: skip
@@ -60,32 +54,35 @@ def layout(boot: str = "") -> str:
 
 @pytest.fixture(scope="module", params=["bookworm", "trixie", "forky"])
 def twin(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
-    disks = [Disk(f"grub{n}", 2**31, f"GRUB-{n}") for n in range(MEMBERS)]
+    disks = [Disk(f"grub{n}", 2**29, f"GRUB-{n}") for n in range(4)]
     recipe = Recipe(release=request.param, packages=(*PACKAGES, "grub-pc"))
     with Twin.start(disks, directory=tmp_path_factory.mktemp("grub"), recipe=recipe) as machine:
         install_raidplan(machine)
         quick_initramfs(machine)
-        machine.put(layout().encode(), "/root/grub.yaml")
-        made = machine.run("raidplan apply /root/grub.yaml --confirm grub", check=False, timeout=1800)
-        assert made.returncode == 0, made.stdout[-2000:] + made.stderr[-3000:]
         yield machine
+
+
+def made(twin: Twin, name: str) -> None:
+    """The array, where the one before stood."""
+    twin.put(layout(name).encode(), "/root/grub.yaml")
+    done = twin.run(COMMAND, check=False, timeout=900)
+    if done.returncode == REFUSED:
+        twin.run("umount /srv/*; true")
+        done = twin.run(with_digest(COMMAND, done.stderr), check=False, timeout=900)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
 
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_the_rules_say_that_grub_reads_it(name: str, tmp_path: Path) -> None:
     file = tmp_path / "layout.yaml"
-    file.write_text(layout(name))
+    file.write_text(layout(name, boot=True))
     rules = {each.finding.rule for each in check(str(file)).findings}
     assert rules and "loader-cannot-read-array" not in rules
 
 
 def test_of_linear_arrays_they_say_that_it_does_not(tmp_path: Path) -> None:
     file = tmp_path / "layout.yaml"
-    file.write_text(
-        layout("zero")
-        .replace("level: raid0\n    chunk: 64KiB", "level: linear")
-        .replace("level: raid0", "level: linear")
-    )
+    file.write_text(layout("zero", boot=True, level="linear", chunk=""))
     assert "loader-cannot-read-array" in {each.finding.rule for each in check(str(file)).findings}
 
 
@@ -93,8 +90,9 @@ def test_of_linear_arrays_they_say_that_it_does_not(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_probe_install_and_menu(twin: Twin, record_property: Callable[[str, object], None]) -> None:
     version = twin.run("grub-probe --version").stdout.split()[-1]
-    disk = twin.run("readlink -f /dev/disk/by-id/*GRUB-0 | head -n 1").stdout.strip()
     for name, words in ARRAYS.items():
+        made(twin, name)
+        disk = twin.run(f"{NODE}\nd GRUB-0").stdout.strip()
         mount, node = f"/srv/{name}", f"/dev/md/{name}"
         driver = "mdraid09" if words.get("metadata") == "0.90" else "mdraid1x"
         for place in (mount, f"--device {node}"):
@@ -104,13 +102,13 @@ def test_probe_install_and_menu(twin: Twin, record_property: Callable[[str, obje
             drive = twin.run(f"grub-probe --target=drive {place}").stdout
             assert drive.startswith("(mduuid/"), drive
         installed = twin.run(
-            f"grub-install --target=i386-pc --boot-directory={mount} {disk}", check=False, timeout=300
+            f"grub-install --target=i386-pc --boot-directory={mount} {disk}", check=False, timeout=900
         )
         assert installed.returncode == 0, (name, installed.stderr)
         menu = twin.run(
             f"cp /boot/vmlinuz-* {mount}/ && mount --bind {mount} /boot && update-grub; code=$?; umount /boot; exit $code",
             check=False,
-            timeout=300,
+            timeout=900,
         )
         assert menu.returncode == 0, (name, menu.stderr)
         assert "mduuid/" in twin.run(f"cat {mount}/grub/grub.cfg").stdout, name
