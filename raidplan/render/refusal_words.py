@@ -128,6 +128,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "group-devices": f"{DIFFERS}; by hand: {{commands:, or }}",
         "root-elsewhere": f"{DIFFERS}; this system runs from another file system: in a rescue system, name the folder below which the "
         "machine is made: --target /mnt",
+        "stripe-stays": f"{DIFFERS}; its data is in no danger, and it keeps its stripe: only a new file system, made elsewhere and copied to, "
+        "has the planned one",
         "new-filesystem": f"{DIFFERS}; make a new file system elsewhere and copy: this one cannot become it",
         "new-array": f"{DIFFERS}; make a new array of other disks and copy: this one cannot become it ({{reason}})",
         "shrinks-not": f"{DIFFERS}; it cannot shrink in place: back up, remove it by hand (the top layer first), apply again and restore",

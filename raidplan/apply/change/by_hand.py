@@ -36,7 +36,12 @@ HINTS = {
 """By kind and property of the object."""
 GROWN = {("filesystem", "blocks"): "commands-after-device", ("volume", "size"): "commands-before-content"}
 """Cases for objects that grow together with something below or above them."""
-NEW_FILESYSTEM, SMALLER = Advice("new-filesystem"), Advice("shrinks-not")
+NEW_FILESYSTEM = Advice("new-filesystem")
+IMPOSSIBLE: Mapping[Reason, Advice] = {
+    Reason.SHRINKS_NOT: Advice("shrinks-not"),
+    Reason.STRIPE: Advice("stripe-stays"),
+}
+"""Where nothing makes the change; a new file system is the way for all others."""
 
 
 def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[str, Value]) -> Advice:
@@ -53,7 +58,7 @@ def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[
         group = (short(contents.GROUP_EXTENDED), short(contents.GROUP_REDUCED))
         return Advice(case, {"node": node, "commands": group if kind == "volume_group" else ()})
     if not answer.possible:
-        return SMALLER if answer.reason is Reason.SHRINKS_NOT else NEW_FILESYSTEM
+        return IMPOSSIBLE.get(answer.reason, NEW_FILESYSTEM) if answer.reason else NEW_FILESYSTEM
     size = plain(str(planned))
     case = "commands" if smaller else GROWN.get((kind, name), "commands")
     return commands(answer, {"node": node, "planned": size, "size": size, "blocks": size}, case)
