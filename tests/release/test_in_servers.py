@@ -54,7 +54,7 @@ def test_the_one_file_applies_without_a_network_or_any_library(dist: Path, tmp_p
 
 SERVER = (
     "find /etc /var/lib/raidplan /usr/local -xdev -type f -print0 | sort -z | xargs -0 sha256sum; "
-    "mdadm --detail --scan; findmnt --noheadings --output TARGET,FSTYPE -t ext4,xfs; swapon --noheadings --show=TYPE,PRIO"
+    "mdadm --detail --scan | sort; findmnt --noheadings --output TARGET,FSTYPE -t ext4,xfs; swapon --noheadings --show=TYPE,PRIO"
 )
 """Every file of the server's configuration by its content, and its storage."""
 LIBRARIES = ("libyaml-0-2", "python3-yaml", "python3-sh")
