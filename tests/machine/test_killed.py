@@ -19,7 +19,7 @@ pytestmark = pytest.mark.machine
 
 LAYOUTS = {
     "pair": """
-hardware: {disks: {a<0-1>: {size: 1GiB, serial: DISK-<1>, partitions: {root: {size: 400MiB}, swap: {size: rest}}}}}
+hardware: {disks: {a<0-1>: {size: 256MiB, serial: DISK-<1>, partitions: {root: {size: 160MiB}, swap: {size: rest}}}}}
 arrays:
   root: {level: raid1, members: [a<0-1>.root], initial_sync: freeze-until-reboot}
   swap: {level: raid1, members: [a<0-1>.swap], initial_sync: freeze-until-reboot}
@@ -27,18 +27,18 @@ filesystems: {root: {device: root, type: ext4, mount: /srv/root}}
 swap: {swap: {device: swap, priority: 5}}
 """,
     "volumes": """
-hardware: {disks: {b<0-1>: {size: 1GiB, serial: DISK-<1:2/3>}}}
+hardware: {disks: {b<0-1>: {size: 512MiB, serial: DISK-<1:2/3>}}}
 arrays: {low: {level: raid0, chunk: 64KiB, members: [b<0-1>]}}
 volume_groups: {vg: {devices: [low], volumes: {home: {size: 600MiB}}}}
 filesystems: {home: {device: vg.home, type: xfs, mount: /srv/home}}
 """,
     "parity": """
-hardware: {disks: {c<0-2>: {size: 1GiB, serial: DISK-<1:4/5/6>}}}
+hardware: {disks: {c<0-2>: {size: 512MiB, serial: DISK-<1:4/5/6>}}}
 arrays: {shelf: {level: raid5, chunk: 64KiB, members: [c<0-2>], initial_sync: freeze-until-reboot}}
 filesystems: {shelf: {device: shelf, type: btrfs, mount: /srv/shelf}}
 """,
     "single": """
-hardware: {disks: {f: {size: 1GiB, serial: DISK-7, partitions: {data: {size: 500MiB}, old: {size: rest}}}}}
+hardware: {disks: {f: {size: 512MiB, serial: DISK-7, partitions: {data: {size: 200MiB}, old: {size: rest}}}}}
 filesystems:
   data: {device: f.data, type: vfat, mount: /srv/fat}
   old: {device: f.old, type: ext2, mount: /srv/old}
@@ -51,8 +51,10 @@ PROGRAMS = {
     "single": {"sfdisk", "mkfs.vfat", "mke2fs"},
 }
 """At least these are killed; what clears after them comes on top."""
-DISKS = [Disk(f"disk{n}", 2**30, f"DISK-{n}") for n in range(8)]
-DECOYS = decoys(2**30)
+SMALL, LARGE = 2**28, 2**29
+"""A disk of up to 1 GiB is read whole before it counts as blank, and an emulated machine takes seconds for that."""
+DISKS = [Disk(f"disk{n}", SMALL if n < 2 else LARGE, f"DISK-{n}") for n in range(8)]
+DECOYS = decoys(SMALL)
 
 
 @pytest.fixture(scope="module")
