@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -31,7 +32,10 @@ swap: {swap: {device: swap}}
 SIZE = 2**32
 DISKS = [Disk(f"disk{n}", SIZE, f"FRESH-{n}") for n in range(4)]
 DECOYS = decoys(SIZE)
-SCRIPTED = LAYOUT.replace("host: fresh", "host: script").replace("FRESH-<1>", "FRESH-<1:2/3>")
+SCRIPTED = re.sub(
+    r"(?m)^(  )(?=\w+: \{level)|(device: )", r"\1\2second_", LAYOUT.replace("host: fresh", "host: script")
+).replace("FRESH-<1>", "FRESH-<1:2/3>")
+"""The same on two other disks, with arrays of other names."""
 FILL = (
     "cp -ax /. {0}/ && cp -ax /boot/. {0}/boot/ && rm -rf {0}/var/lib/raidplan && : > {0}/etc/fstab && sync"
 )
