@@ -58,6 +58,7 @@ SWAP: Mapping[str, Way | None] = {
 
 PARTITION_GROWN = Way("sfdisk, partx --update")
 PARTITION_SHRUNK = Way("sfdisk, partx --update", "after what is on it was made smaller")
+PARTITION_UUID = Way("sfdisk --part-uuid", "apply finds the partition by it")
 PARTITION_TYPE = Way("sfdisk --part-type")
 PARTITION_ADDED = Way("sfdisk --append")
 PARTITION_NAMED = Way(

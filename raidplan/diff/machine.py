@@ -118,6 +118,9 @@ class Part:
     size: int | str = REST
     type: str = ""
     """The type in the table: as the layout writes it, or of what the partition is used for."""
+    keep: bool = False
+    uuid: str = ""
+    """The UUID of one that is there already."""
 
     @property
     def called(self) -> str:
@@ -128,7 +131,7 @@ def _parts(side: int, disk: str, storage: Storage) -> dict[tuple[int | str, ...]
     topology, places = (storage.old, storage.new)[side], storage.places[side]
     entry = topology.layout.hardware.disks[disk]
     named = [
-        Part(part, place, of.size, entry.role(f"{disk}.{part}", of, topology))
+        Part(part, place, of.size, entry.role(f"{disk}.{part}", of, topology), of.keep, of.uuid or "")
         for part, place in places.partitions(disk)
         for of in (entry.partitions[part],)
     ]
@@ -161,3 +164,7 @@ def _partition(before: Part | None, after: Part | None, storage: Storage) -> Ite
         yield change(f"{key}.size", before.size, after.size, how)
     if before.name and after.name and before.type != after.type:
         yield change(f"{key}.type", before.type, after.type, ways.PARTITION_TYPE)
+    if before.keep != after.keep:
+        yield change(f"{key}.keep", before.keep, after.keep, ways.STATED)
+    if before.uuid != after.uuid:
+        yield change(f"{key}.uuid", before.uuid, after.uuid, ways.PARTITION_UUID)

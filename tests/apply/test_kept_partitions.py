@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.stages.matching import asked_for, match_disks
+from raidplan.cli import run
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import PartitionFact
 from raidplan.plan import Plan, plan_from_json, plan_to_json
@@ -120,3 +121,15 @@ def test_what_cannot_be_kept_and_made_is_an_error(old: str, new: str, says: str,
 def test_a_uuid_that_is_none_is_told(tmp_path: Path) -> None:
     findings = loaded(LAYOUT.replace(LEFT.upper(), "sda2"), tmp_path).findings
     assert "'sda2' is no UUID" in [each.finding.message for each in findings]
+
+
+def test_a_change_of_what_is_kept_is_in_the_diff(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [tmp_path / "old.yaml", tmp_path / "new.yaml"]
+    files[0].write_text(LAYOUT)
+    files[1].write_text(LAYOUT.replace(LEFT.upper(), LEFT.replace("5b", "6c")))
+    run(["diff", *map(str, files)])
+    said = capsys.readouterr().out
+    assert f"partitions.left.uuid: {LEFT} -> {LEFT.replace('5b', '6c')} (by sfdisk --part-uuid" in said
+    files[1].write_text(LAYOUT.replace(", keep: true", "").replace(f", uuid: {LEFT.upper()}", ""))
+    run(["diff", *map(str, files)])
+    assert "partitions.os.keep: true -> false" in capsys.readouterr().out
