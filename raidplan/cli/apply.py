@@ -217,7 +217,8 @@ def _ended(decision: Decision, folder: Path, world: World) -> int:
     if not decision.whole.target or not installed(decision):
         return OK
     to = world.path(STATE) / decision.whole.host
-    if folder != to and folder.parent == Path(STATE):
+    # A server that a script made, or another rescue system, has no journal here.
+    if folder != to and folder.parent == Path(STATE) and folder.is_dir():
         hand_over(folder, to, world)
         talk(f"the journal is in {to} from now on, where the installed system finds it")
     return STOPPED if decision.postponed else OK

@@ -20,6 +20,8 @@ from raidplan.apply.preflight import preflight as checks
 from raidplan.apply.preflight.mounted import in_memory
 from raidplan.apply.preflight.preflight import mount_points_empty
 from raidplan.apply.preflight.situation import Situation
+from raidplan.cli import OK
+from raidplan.cli import apply as apply_command
 from raidplan.cli.output import Unable
 from raidplan.cli.target import target_of, waiting
 from raidplan.facts import Machine
@@ -144,6 +146,16 @@ def test_from_blank_disks_to_the_booted_system(tmp_path: Path) -> None:
     state.objects["swap"] = {key: {**found, "active": True} for key, found in state.objects["swap"].items()}
     hand_over(root / "var/lib/raidplan", root / "mnt/var/lib/raidplan", Simulated(plan(), root, state))
     assert apply(plan(""), Simulated(plan(""), root / "mnt", state)) == "nothing to do", "as it was booted"
+
+
+def test_of_a_server_that_somebody_else_made_there_is_no_journal_to_hand_over(tmp_path: Path) -> None:
+    root, state = rescue(tmp_path)
+    assert apply(plan(), Simulated(plan(), root, state)) == "done"
+    install(root)
+    assert apply(plan(), Simulated(plan(), root, state)) == "done"
+    nowhere = Path(STATE) / "made-by-a-script"
+    assert not nowhere.exists()
+    assert apply_command._ended(decided(root, state), nowhere, Simulated(plan(), root, state)) == OK
 
 
 def test_a_system_without_a_kernel_gets_all_but_the_initramfs(tmp_path: Path) -> None:
