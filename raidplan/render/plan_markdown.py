@@ -113,9 +113,10 @@ def _row(row: Row, loss: bool) -> str:
 
 def _legend(plan: Plan) -> str:
     """The symbols, and how to see the rest."""
-    return (
-        f"{cell(overview.LEGEND)}; `--all-steps` shows each step with its command\n\n" if plan.steps else ""
-    )
+    if not plan.steps:
+        return ""
+    symbols = ", ".join(f"`{symbol}` {word}" for symbol, word in overview.SYMBOLS)
+    return f"{symbols}; `--all-steps` shows each step with its command\n\n"
 
 
 def _commands(plan: Plan, room: int) -> str:

@@ -14,6 +14,7 @@ from raidplan.plan import (
     Plan,
     RenewInitramfs,
     Run,
+    Step,
     Zero,
     plan_digest,
 )
@@ -36,6 +37,7 @@ from raidplan.render.visible import visible
 OWN_TOOLS = ("awk", "blkid", "lsblk", "readlink", "sed", "wipefs")
 """The programs that the functions run beyond the tools that every system has."""
 TARGET_TOOLS = ("chroot", "findmnt", "mount", "unshare")
+"""Those that run programs of the system below a target, and see what is mounted there."""
 SYSTEM = "configure"
 """The phase of what is written into a system, which an installer leaves below a target."""
 CLEARING_TOOLS = ("blockdev", "cmp", "dd", "grep")
@@ -74,13 +76,17 @@ def plan_shell(plan: Plan) -> str:
 
 def _runs(plan: Plan) -> list[Plan]:
     """The parts of the plan: below a target what makes the storage, and what waits for a system there."""
-    later = [step for step in plan.steps if plan.target and step.phase == SYSTEM]
-    now = [step for step in plan.steps if step not in later]
-    return [replace(plan, steps=tuple(steps)) for steps in (now, later) if steps] or [plan]
+    both = ([step for step in plan.steps if _for_system(plan, step) is later] for later in (False, True))
+    return [replace(plan, steps=tuple(steps)) for steps in both if steps] or [plan]
+
+
+def _for_system(plan: Plan, step: Step) -> bool:
+    """Whether a step waits for a system below the target."""
+    return bool(plan.target) and step.phase == SYSTEM
 
 
 def _end(plan: Plan, runs: Sequence[Plan]) -> str:
-    if plan.target and all(step.phase != SYSTEM for step in runs[-1].steps):
+    if plan.target and not any(_for_system(plan, step) for step in runs[-1].steps):
         return quoted(
             f"the storage stands below {plan.target}: install a system there, and make the plan again"
         )
@@ -91,8 +97,9 @@ def _run(part: Plan, plan: Plan) -> Iterator[str]:
     """The checks and the steps of a part, which keep their places in the whole."""
     variables = variables_of(plan.disks)
     yield "\n".join(_before(part, plan, variables))
+    here = {step.id for step in part.steps}
     for number, step in enumerate(plan.steps, 1):
-        if step in part.steps:
+        if step.id in here:
             place = f"{number}/{len(plan.steps)}"
             yield "\n".join(step_lines(place, step, variables, plan.target, first=step is part.steps[0]))
 
@@ -138,8 +145,8 @@ def _before(plan: Plan, whole: Plan, variables: Mapping[str, str]) -> Iterator[s
     yield "[ \"$(id -u)\" -eq 0 ] || refuse 'not root: run it with sudo'"
     clears = [step.action for step in plan.steps if isinstance(step.action, Zero)]
     inside = {*plan.tools_inside, *(tool for by in _renewed(plan) for tool in by.tools)}
-    tools = {*plan.tools, *OWN_TOOLS, *(CLEARING_TOOLS if clears else ())}
-    tools = (tools - inside) | {*TARGET_TOOLS} if plan.target else tools | inside
+    own = {*plan.tools, *OWN_TOOLS, *(CLEARING_TOOLS if clears else ())}
+    tools = (own - inside) | {*TARGET_TOOLS} if plan.target else own | inside
     yield wrapped(["require_tools", *map(quoted, sorted(tools))])
     for need in needs(plan):
         yield wrapped(["require_version", *map(quoted, (need.program, need.since, " ".join(need.words)))])
@@ -147,7 +154,7 @@ def _before(plan: Plan, whole: Plan, variables: Mapping[str, str]) -> Iterator[s
         yield "disks=$(list_disks)"
         yield from (_find(disk, variables[disk.name]) for disk in plan.disks)
         yield wrapped(["require_distinct", *(f'"${variables[disk.name]}"' for disk in plan.disks)])
-    if plan.target and any(step.phase == SYSTEM for step in plan.steps):
+    if any(_for_system(plan, step) for step in plan.steps):
         yield from (wrapped(["require_mounted", *map(quoted, each)]) for each in _mounts(whole))
         yield wrapped(["require_inside", *map(quoted, sorted(inside))])
     blank = [shell_word(guard, variables) for guard in overview.blank_now(plan)]

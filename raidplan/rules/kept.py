@@ -10,7 +10,7 @@ from raidplan.layout.kinds.disk import Disk
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import agreeing, arrays, mounted, places, redundant
 from raidplan.topology import Topology
-from raidplan.topology.kept import kept_devices, kept_disks, staying_tables
+from raidplan.topology.kept import kept_devices, kept_disks
 from raidplan.topology.resolve import DISKS
 
 
@@ -38,16 +38,13 @@ def kept_in_part(topology: Topology) -> Iterator[Hit]:
 
     Source: docs/layout.md, `keep`.
     """
-    for name in staying_tables(topology):
-        disk = topology.layout.hardware.disks[name]
-        if disk.wipe:
+    for name, disk in topology.layout.hardware.disks.items():
+        if disk.table_stays and disk.wipe:
             which = name if disk.keep else f"a partition of {name}"
             yield Hit(
                 (*DISKS, name, "wipe"), f"{which} is to be kept and {name} may be wiped", "remove one of them"
             )
-        yield from _beside_kept(name, disk)
-    for name, disk in topology.layout.hardware.disks.items():
-        yield from () if disk.table_stays else _with_uuid(name, disk)
+        yield from (_beside_kept if disk.table_stays else _with_uuid)(name, disk)
     kept, seen = kept_devices(topology), set[frozenset[str]]()
     for item in topology.order if kept else ():
         uses = [*item.kind.uses(item.name, item.path)]

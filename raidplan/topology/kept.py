@@ -8,7 +8,7 @@ from raidplan.topology.resolve import DISKS, Topology
 
 def kept(topology: Topology) -> frozenset[Path]:
     """The paths of the disks and things that are never made, changed or wiped."""
-    return topology.once(_kept)
+    return topology.once(_described)[1]
 
 
 def kept_disks(topology: Topology) -> frozenset[str]:
@@ -23,28 +23,20 @@ def staying_tables(topology: Topology) -> frozenset[str]:
 
 def kept_devices(topology: Topology) -> frozenset[str]:
     """The names of all devices that are described only: kept disks and partitions, and what stands on these alone."""
-    return topology.once(_kept_devices)
+    return topology.once(_described)[0]
 
 
-def _kept(topology: Topology) -> frozenset[Path]:
-    devices = kept_devices(topology)
-    used = (
-        (item.path, [use.device for use in item.kind.uses(item.name, item.path)]) for item in topology.order
-    )
-    things = (path for path, below in used if below and devices.issuperset(below))
-    return (
-        frozenset((*((*DISKS, name) for name in kept_disks(topology)), *things)) if devices else frozenset()
-    )
-
-
-def _kept_devices(topology: Topology) -> frozenset[str]:
-    found: set[str] = set()
+def _described(topology: Topology) -> tuple[frozenset[str], frozenset[Path]]:
+    """The devices, and the paths of the disks and things; from below, so that what a thing stands on is known before it."""
+    devices: set[str] = set()
     for name in staying_tables(topology):
         disk = topology.layout.hardware.disks[name]
-        found |= {name} if disk.keep else set()
-        found |= {f"{name}.{part}" for part, entry in disk.partitions.items() if disk.keep or entry.keep}
-    for item in topology.order if found else ():
+        devices |= {name} if disk.keep else set()
+        devices |= {f"{name}.{part}" for part, entry in disk.partitions.items() if disk.keep or entry.keep}
+    paths: set[Path] = {(*DISKS, name) for name in kept_disks(topology)}
+    for item in topology.order if devices else ():
         below = [use.device for use in item.kind.uses(item.name, item.path)]
-        if below and found.issuperset(below):
-            found.update(item.kind.provides(item.name))
-    return frozenset(found)
+        if below and devices.issuperset(below):
+            devices.update(item.kind.provides(item.name))
+            paths.add(item.path)
+    return frozenset(devices), frozenset(paths)

@@ -20,7 +20,7 @@ from raidplan.apply.configuration.initramfs import cannot_be_renewed, unproven
 from raidplan.apply.decide.maker import foreign
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.past import Past
-from raidplan.apply.preflight.keys import OPENER, read_by_nobody, unfit
+from raidplan.apply.preflight.keys import OPENER, unfit, without_opener
 from raidplan.apply.preflight.preflight import keys_are_secret, nodes_free, preflight
 from raidplan.apply.preflight.situation import Situation
 from raidplan.base.size import MIB
@@ -328,11 +328,11 @@ def test_a_system_that_would_not_read_its_crypttab_is_refused(plan: Plan, tmp_pa
     opener = tmp_path / OPENER.lstrip("/")
     opener.parent.mkdir(parents=True)
     opener.touch()
-    assert not [*read_by_nobody(Situation(system, Machine(), {}))]
+    assert not [*without_opener(Situation(system, Machine(), {}))]
     opener.unlink()
     without = tuple(each for each in plan.steps if each.id != "config.crypttab")
     assert len(without) == len(plan.steps) - 1
-    assert not [*read_by_nobody(Situation(replace(system, steps=without), Machine(), {}))]
+    assert not [*without_opener(Situation(replace(system, steps=without), Machine(), {}))]
 
 
 def test_without_a_passphrase_the_command_ends_with_4(

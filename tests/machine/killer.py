@@ -43,8 +43,6 @@ ALWAYS = (
 BOOTING = ("mkinitramfs", "update-grub", "grub-install", "efibootmgr", "bootctl")
 """These make the server boot: killed where they are asked for."""
 OF_MDADM = {"--create", "--zero-superblock", "--stop", "--add-spare", "--remove", "--grow"}
-INSIDE = 8
-"""So many words stand before the program that runs below a target."""
 only = os.environ.pop("KILLED_IN", "").split()
 seen, seconds = Path(sys.argv[1]), float(sys.argv[2])
 really_run, really_zero, one = world.run, world.zero, Lock()
@@ -60,7 +58,9 @@ def is_destructive(argv: Sequence[str]) -> bool:
 
 def program_of(argv: Sequence[str]) -> Sequence[str]:
     """The words of a program that runs in the system below a target, as `World.run_inside` starts it; else all of them."""
-    return argv[INSIDE:] if argv[0] == "unshare" else argv
+    if world.INSIDE not in argv:
+        return argv
+    return argv[argv.index(world.INSIDE) + 3 :]  # behind the script stand its name and the target
 
 
 def not_yet(line: str) -> bool:

@@ -61,6 +61,7 @@ def test_forty_disks_are_a_page_to_review() -> None:
     for shown in (text, html.unescape(page)):
         assert "40 × partition d[0-7][0-4]: d[0-7][0-4].s[0-4] of 2.7 TiB" in shown
         assert "5 × create raid6 s[0-4] of 8 members each (d[0-7][0-4]), 16.4 TiB usable" in shown
+    assert "`+` create, `~` change" in page and "<li>" not in MARKDOWN.render(page)
     assert "d[0-7][0-4]  40 disks of 3 TB (2.7 TiB)  serial JBOD-[0-7][0-4]\n" in text
     assert sum(len(group.steps) for group in groups(made)) == len(made.steps)
 

@@ -24,8 +24,8 @@ PACKAGE = "systemd-cryptsetup"
 """Its package in Debian 13; in Debian 12 it is a part of systemd (release notes of Debian 13, chapter 5)."""
 
 
-def read_by_nobody(situation: Situation) -> Iterator[Refusal]:
-    """Lines of crypttab that no boot reads: what stands on an encryption would not be mounted."""
+def without_opener(situation: Situation) -> Iterator[Refusal]:
+    """A crypttab that no boot reads: what stands on an encryption would not be mounted."""
     actions = (step.action for step in situation.plan.steps)
     written = any(isinstance(each, WriteBlock) and each.file == CRYPTTAB and each.content for each in actions)
     if written and not situation.at(OPENER).exists():

@@ -12,7 +12,7 @@ from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.preflight.booting import other_firmware, unreadable, unsigned, without_image
 from raidplan.apply.preflight.doubles import copied, doubles, names_of_arrays
-from raidplan.apply.preflight.keys import read_by_nobody, unusable
+from raidplan.apply.preflight.keys import unusable, without_opener
 from raidplan.apply.preflight.mount_points import target_unmounted, unfit
 from raidplan.apply.preflight.mounted import kept_as_mounted
 from raidplan.apply.preflight.situation import Situation
@@ -93,6 +93,7 @@ def tools_present(situation: Situation) -> Iterator[Refusal]:
                 yield refusal("program-missing", "folder", place=tool, node=node)
             else:
                 yield refusal("program-missing", "mode", place=tool, node=node)
+    yield from without_opener(situation)
 
 
 def versions_fit(situation: Situation) -> Iterator[Refusal]:
@@ -228,9 +229,8 @@ def mounts_can_follow(situation: Situation) -> Iterator[Refusal]:
 
 
 def keys_are_secret(situation: Situation) -> Iterator[Refusal]:
-    """A key file that is missing, that others may read, or that does not open what stands already; a boot that opens nothing."""
+    """A key file that is missing, that others may read, or that does not open what stands already."""
     yield from unusable(situation)
-    yield from read_by_nobody(situation)
 
 
 def mount_points_empty(situation: Situation) -> Iterator[Refusal]:
