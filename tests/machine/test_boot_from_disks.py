@@ -40,6 +40,15 @@ COPIED = {
     "systemd-boot": "raidplan-boot-loaders: systemd-boot and the kernels are on",
 }
 """The words of the hook."""
+VERSIONS = (
+    "dpkg-query",
+    "--show",
+    "--showformat=${Package} ${Version}\\n",
+    "mdadm",
+    "linux-image-cloud-amd64",
+)
+OF_LOADER = {"grub": "grub2-common", "systemd-boot": "systemd-boot-efi"}
+"""The packages whose versions are recorded."""
 AGAIN = "DEBIAN_FRONTEND=noninteractive dpkg --install /root/packages/*.deb 2>&1"
 
 
@@ -74,9 +83,9 @@ def test_made_booted_updated_and_booted_without_each_disk(
         assert COPIED[combination.loader] in installed.stdout
         nothing_to_do(twin)
         twin.run(SYNCED, timeout=2400)
-        versions = dict(line.split() for line in twin.run(VERSIONS).stdout.splitlines())
+        versions = twin.run([*VERSIONS, OF_LOADER[combination.loader]]).stdout.splitlines()
         twin.shut_down()
-        record = Record(combination.example, combination.firmware, combination.release, commit(), plan_digest(plan), versions, loader=combination.loader)  # fmt: skip
+        record = Record(combination.example, combination.firmware, combination.release, commit(), plan_digest(plan), dict(line.split() for line in versions), loader=combination.loader)  # fmt: skip
         say("a blank disk in place of the first")
         new = exchanged(twin, disks, text)
         alone = [disk.name for disk in disks[1:]]
@@ -93,11 +102,6 @@ def test_made_booted_updated_and_booted_without_each_disk(
     record.keep()
     record_property("counted: boots without a disk", len(record.observed))
     assert record.agrees, record
-
-
-VERSIONS = (
-    "dpkg-query --show --showformat='${Package} ${Version}\\n' mdadm grub2-common linux-image-cloud-amd64"
-)
 
 
 def made(twin: Twin, text: str, others: Sequence[Disk], say: Callable[[str], None]) -> None:
