@@ -83,9 +83,10 @@ def test_made_booted_updated_and_booted_without_each_disk(
         assert COPIED[combination.loader] in installed.stdout
         nothing_to_do(twin)
         twin.run(SYNCED, timeout=2400)
-        versions = twin.run([*VERSIONS, OF_LOADER[combination.loader]]).stdout.splitlines()
+        listed = twin.run([*VERSIONS, OF_LOADER[combination.loader]]).stdout.splitlines()
+        packages = dict(line.split() for line in listed)
         twin.shut_down()
-        record = Record(combination.example, combination.firmware, combination.release, commit(), plan_digest(plan), dict(line.split() for line in versions), loader=combination.loader)  # fmt: skip
+        record = Record(combination.example, combination.firmware, combination.release, commit(), plan_digest(plan), packages, loader=combination.loader)  # fmt: skip
         say("a blank disk in place of the first")
         new = exchanged(twin, disks, text)
         alone = [disk.name for disk in disks[1:]]
