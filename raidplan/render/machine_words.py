@@ -46,6 +46,7 @@ MACHINE: Mapping[str, Mapping[str, str]] = {
         "ext4",
         "unknown": f"{AT}: {{what}}, as {{program}} writes it here, can be read by GRUB {{since}} or later, and its version is not known: put "
         "/boot on ext4, or install grub2-common of the same release here",
+        "rebuilt": f"{AT}: GRUB may read the member that md still rebuilds: wait for it (mdadm --wait {{node}}), and apply again",
     },
     "loader-unsigned": {
         "": "Secure Boot is on, and the system in {place} lacks {missing: and }: install it there, or switch Secure Boot off"

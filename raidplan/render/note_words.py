@@ -19,7 +19,8 @@ SENTENCES: Mapping[str, str] = {
     "kernel-unknown": f"{READS} Linux {{since}} or later, and no kernel is installed here: the one that will boot must be at least that",
     "loader-cannot-read": f"{READS} GRUB {{since}} or later{{version:?, and this machine has %}}",
     "devices-limited": "{place} lets mdadm look at {devices: } only: no array with members elsewhere is assembled at boot",
-    "rebuilds": f"{AT}: md rebuilds a member, and its redundancy is whole again only then (mdadm --wait {{node}})",
+    "rebuilds": f"{AT}: md rebuilds a member, and its redundancy is whole again only then (mdadm --wait {{node}})"
+    "{loader:?; do not restart before, because % may read that member}",
     "alarms-overridden": "{place} will be overridden: alarms go to {ours}, not to {theirs: }",
     "alarms-of-others": "alarms of {arrays} go to {ours} as well: mdadm takes one address for all arrays",
     "names-stay": "names=yes stays in {place}, which gives all arrays of the machine such names: {line_at:|a line}{node:? (%)} needs it; "

@@ -218,7 +218,7 @@ CODES: Mapping[str, tuple[str, str]] = {
         "The layout's boot loader is for another firmware than the one in use.",
         "Start by that firmware, or change `firmware` under `hardware`.",
     ),
-    "loader-cannot-read": ("GRUB could not read the kernels.", "Put /boot on ext4."),
+    "loader-cannot-read": ("GRUB could not read the kernels.", "Put /boot on ext4, or wait for the rebuild."),
     "loader-unsigned": (
         "Secure Boot is on, and the system has no signed boot loader.",
         "Install one, or switch Secure Boot off.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from shutil import copytree
@@ -12,6 +13,8 @@ import pytest
 
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
+from raidplan.apply.preflight.booting import unreadable
+from raidplan.apply.preflight.situation import Situation
 from raidplan.plan import Plan
 from raidplan.render.note_words import note_text
 from raidplan.render.plan_text import render_plan
@@ -86,6 +89,54 @@ def test_each_step_comes_after_what_it_stands_on(stands: tuple[Path, State]) -> 
     assert "disk.a1.partition" in by_id["filesystem.scratch.make"].needs
     shown = render_plan(decision.left, decision.nodes, every=True)
     assert "add member a1.root to array root, which rebuilds it" in shown
+
+
+@pytest.mark.parametrize("text", [LAYOUT, BY_UEFI], ids=["bios", "uefi"])
+def test_grub_is_installed_before_there_are_members_that_are_not_whole(text: str, tmp_path: Path) -> None:
+    """It reads them all the same, and finds an "unknown filesystem"."""
+    root, state = booted(tmp_path, text)
+    lose(state, plan_of(text), "a0")
+    plan = replaced(text, which="0")
+    world = Simulated(plan, root, state)
+    assert apply(plan, world) == "done"
+    first, *_, last = (
+        at for at, line in enumerate(world.executed) if "--add" in line or "grub-install" in line
+    )
+    assert "grub-install" in world.executed[first] and "--add" in world.executed[last]
+    assert not [line for line in world.executed[last:] if "grub" in line]
+    ids = [step.id for step in decided(plan, *booted_without(text, tmp_path / "other")).left.steps]
+    assert sum(each.endswith("+add") for each in ids[-3:]) == 3
+
+
+def booted_without(text: str, folder: Path) -> tuple[Path, State]:
+    root, state = booted(folder, text)
+    lose(state, plan_of(text), "a0")
+    return root, state
+
+
+def test_grub_is_not_installed_from_a_mirror_that_is_rebuilt(stands: tuple[Path, State]) -> None:
+    """A person has added the member, say; md begins an array of level 5 with a rebuild, so that is no sign."""
+    root, state = stands
+    plan = replaced()
+    world = Simulated(plan, root, state)
+    assert apply(plan, world) == "done"
+    loaders = replace(plan, steps=tuple(step for step in plan.steps if step.id.startswith("boot.grub")))
+    on_root = replaced(LAYOUT.replace("  boot: {device: boot, type: ext4, mount: /boot}\n", ""))
+
+    def refused(left: Plan, whole: Plan) -> list[tuple[str, str]]:
+        found = unreadable(Situation(left, world.read(plan), {}, whole))
+        return [(each.place, sentences([each])[0]) for each in found]
+
+    ((place, said),) = refused(loaders, plan)
+    assert place == "arrays.boot" and "GRUB may read the member that md still rebuilds" in said
+    assert "mdadm --wait" in said
+    assert [place for place, _ in refused(loaders, on_root)] == ["arrays.root"]
+    assert not refused(replace(plan, steps=()), plan), "no loader is left to install"
+    notes = {note.place: note_text(note) for note in decided(plan, root, state).notes}
+    assert "do not restart before, because GRUB may read that member" in notes["arrays.boot"]
+    assert "do not restart" not in notes["arrays.data"] + notes["arrays.root"]
+    rebuilt(world)
+    assert not refused(loaders, plan)
 
 
 def test_two_members_of_one_array_are_added_by_one_command(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from raidplan.apply.change.change_array import forgotten, runs
 from raidplan.apply.change.difference import Difference, NotInPlace
@@ -17,12 +18,15 @@ from raidplan.plan import ADDED, Plan, Proof, SetAttribute, Step, Value, everyth
 from raidplan.plan.changes import MEMBER_ADDED, fill
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.origin import Origin
+from raidplan.plan.read_by_grub import read_by_grub
 
 MISSING = "missing"
 REBUILDS = "recover"
 """The kernel's word in sync_action while a member is rebuilt, or waits for another array on the same disks."""
 HELD = "frozen"
 """Its word while no sync may begin."""
+MIRRORS = ("raid1", "raid10")
+"""The levels whose new arrays md resyncs, so that a recovery is that of a later member; raid5 begins with one."""
 SYNC = "/sys/block/{{{}}}/md/sync_action"
 FILLED = "add"
 """The verb of the step that fills the empty slots of an array."""
@@ -55,8 +59,9 @@ def members(difference: Difference) -> Iterator[Step]:
 def _added(difference: Difference, node: str, devices: list[str], left: list[Step]) -> Step:
     """One command for all: mdadm lets md begin once it has the last of them."""
     step = difference.step
+    # Last, as syncs are: until md has rebuilt the member, GRUB could not be installed from the array.
     names = [step.targets[1 + step.guard.index(device)] for device in devices]
-    return difference.then(
+    filled = difference.then(
         FILLED,
         f"add member {listed(names, last=' and ')} to array {step.targets[0]}, which rebuilds it",
         fill(MEMBER_ADDED.commands[0], {"node": node, "new": " ".join(devices)}).split(),
@@ -65,6 +70,7 @@ def _added(difference: Difference, node: str, devices: list[str], left: list[Ste
         guard=devices,
         destroys=[everything_on(device) for device in devices],
     )
+    return replace(filled, phase="sync")
 
 
 def _released(step: Step, release: SetAttribute, added: list[Step]) -> Step:
@@ -117,10 +123,22 @@ def is_rebuilt(proof: Proof, machine: Machine) -> bool:
 
 def rebuilding(plan: Plan, machine: Machine) -> Iterator[Note]:
     """A note on each array of the plan that is redundant again only once md has rebuilt a member."""
+    boots = [step.id for step in read_by_grub(plan)]
     for step in plan.steps:
         if step.creates and step.proof and is_rebuilt(step.proof, machine):
             found = machine.observe("array", step.proof.key) or {}
-            yield note("rebuilds", place=step.because, line=step.line, node=str(found.get("node")))
+            boot = "GRUB" if step.id in boots else ""
+            yield note(
+                "rebuilds", place=step.because, line=step.line, node=str(found.get("node")), loader=boot
+            )
+
+
+def unreadable_by_grub(plan: Plan, machine: Machine) -> Iterator[tuple[Step, str]]:
+    """The steps of mirrors from which GRUB might read a member that md rebuilds, and their nodes."""
+    for step in read_by_grub(plan):
+        found = (machine.observe("array", step.proof.key) if step.proof else None) or {}
+        if found.get("sync_action") == REBUILDS and found.get("level") in MIRRORS:
+            yield step, str(found.get("node"))
 
 
 def _was_begun(past: Past, step: Step) -> bool:

@@ -63,7 +63,7 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
         replace(step, needs=(*step.needs, *names, *(shown[n] for n in step.needs if n in shown)))
         for step in rest
     ]
-    rest = [*_behind_tables(rest, kept | names)]
+    rest = sorted(_behind_tables(rest, kept | names), key=lambda step: step.phase == "sync")
     left = [*(step.among(first) for step in first.values()), *(step.among(kept | names) for step in rest)]
     return replace(plan, steps=tuple(left)), refusals
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from raidplan.apply.change.members import unreadable_by_grub
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.versions import is_written, numbers, runs, written
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.plan import Run
-from raidplan.plan.boot_loaders import EFI_IMAGES, GRUB, HOOK, INSTALL, PLATFORMS, SYSTEMD_BOOT
+from raidplan.plan.boot_loaders import EFI_IMAGES, GRUB, HOOK, INSTALL, MENU, PLATFORMS, SYSTEMD_BOOT
 
 ALL_READ = "2.06"
 """The GRUB of Debian 12: a system with an older one is not expected where its version is not known."""
@@ -48,12 +49,13 @@ def unsigned(situation: Situation) -> Iterator[Refusal]:
 
 
 def unreadable(situation: Situation) -> Iterator[Refusal]:
-    """Why GRUB could not read the file system of the kernels, which is still to be made.
+    """Why GRUB could not read the file system of the kernels: one that is still to be made, or whose mirror is not whole.
 
     Of a system that is not there yet, GRUB is taken for that of this one; without any, its version is not known.
     """
     if GRUB not in {loader for loader, _ in loaders(situation)}:
         return
+    yield from _still_rebuilt(situation)
     whole, machine = situation.whole or situation.plan, situation.machine
     mounts = {
         step.proof.key: step.because for step in whole.steps if step.proof and step.proof.kind == "mount"
@@ -69,6 +71,14 @@ def unreadable(situation: Situation) -> Iterator[Refusal]:
                 "loader-cannot-read", "" if grub else "unknown", place=place, line=step.line,
                 what=row.what, program=row.program, since=row.grub, version=grub,
             )  # fmt: skip
+
+
+def _still_rebuilt(situation: Situation) -> Iterator[Refusal]:
+    """GRUB is to be installed from an array that it may read from a member which is not whole yet."""
+    steps = situation.plan.steps
+    if any(isinstance(step.action, Run) and step.action.argv[0] in (INSTALL, MENU) for step in steps):
+        for step, node in unreadable_by_grub(situation.whole or situation.plan, situation.machine):
+            yield refusal("loader-cannot-read", "rebuilt", place=step.because, line=step.line, node=node)
 
 
 def without_image(situation: Situation) -> Iterator[Refusal]:
