@@ -29,6 +29,7 @@ SIZES = {
     "root-raid1-bios": {"": "10GiB", "swap": "512MiB", "root": "4GiB"},
     "root-raid1-uefi": {"": "6GiB", "swap": "512MiB"},
     "root-raid6-lvm": {"": "6GiB", "boot": "512MiB", "swap": "256MiB"},
+    "encrypted-root": {"": "4GiB", "swap": "256MiB"},
 }
 """Disks and partitions of each example in the server: an emulated machine has to sync all of it before a disk may go."""
 VOLUME = "4GiB"
@@ -62,6 +63,8 @@ COMBINATIONS = [
     Combination("root-raid6-lvm", "bios", "trixie"),
     Combination("root-raid6-lvm", "uefi", "bookworm"),
     Combination("root-raid6-lvm", "uefi", "trixie"),
+    Combination("encrypted-root", "bios", "bookworm"),
+    Combination("encrypted-root", "bios", "trixie"),
     Combination("root-raid1-uefi", "uefi", "bookworm", "systemd-boot"),
     Combination("root-raid1-uefi", "uefi", "trixie", "systemd-boot"),
 ]

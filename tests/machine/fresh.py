@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from raidplan.review.pipeline import Loaded
 from raidplan.twin.rehearsal.making import CONSOLE, FILL
-from raidplan.twin.rehearsal.stages import LOADERS
+from raidplan.twin.rehearsal.stages import LOADERS, RAIDPLAN
 from raidplan.twin.server import Disk, Recipe, Twin
 from raidplan.twin.server.recipe import KERNEL, PACKAGES
 from raidplan.twin.server.wiring import disks_of
@@ -41,7 +42,7 @@ def started(
 
 def apply(*options: str) -> list[str]:
     """The command that makes the server, or looks whether there is anything to do."""
-    return ["sh", "-c", f'raidplan apply {FILE} "$@" --confirm "$(sed -n "s/^host: //p" {FILE})"', "sh", *options]  # fmt: skip
+    return ["sh", "-c", f'{shlex.join(RAIDPLAN)} apply {FILE} "$@" --confirm "$(sed -n "s/^host: //p" {FILE})"', "sh", *options]  # fmt: skip
 
 
 def fill(twin: Twin) -> None:

@@ -12,10 +12,12 @@ import pytest
 from raidplan.estimate.survival import Outcome, structure
 from raidplan.estimate.survival.loss import outcomes
 from raidplan.estimate.survival.structure import BOOT
+from raidplan.layout.model import Layout
 from raidplan.plan import plan_digest
 from raidplan.review.pipeline import Loaded
 from raidplan.twin.rehearsal.making import TARGET
-from raidplan.twin.server import Disk, Twin, install_raidplan
+from raidplan.twin.rehearsal.stages import install
+from raidplan.twin.server import Disk, Twin
 from raidplan.twin.server.failure import BootError
 from tests.machine.boots import COMBINATIONS, Combination, Record, commit, layout_of, planned, text_of
 from tests.machine.fresh import BOOT_SECONDS, FILE, apply, disks_of_fresh, fill, nothing_to_do, started
@@ -71,7 +73,7 @@ def test_made_booted_updated_and_booted_without_each_disk(
     disks = disks_of_fresh(loaded)
     others = decoys(disks[0].size_bytes)
     with started(combination, [*disks, *others], tmp_path / "twin", say) as twin:
-        made(twin, text, others, say)
+        made(twin, text, loaded.layout, others, say)
         say("booting from the disks")
         twin.shut_down()
         twin.refit(disks)
@@ -105,9 +107,9 @@ def test_made_booted_updated_and_booted_without_each_disk(
     assert record.agrees, record
 
 
-def made(twin: Twin, text: str, others: Sequence[Disk], say: Callable[[str], None]) -> None:
+def made(twin: Twin, text: str, layout: Layout, others: Sequence[Disk], say: Callable[[str], None]) -> None:
     """From blank disks to a filled target; nothing of the rescue system or of other disks is another one."""
-    install_raidplan(twin)
+    install(twin, layout)
     quick_initramfs(twin)
     fill_decoys(twin)
     twin.put(text.encode(), FILE)

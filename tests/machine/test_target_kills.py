@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from raidplan.twin.rehearsal.making import TARGET
-from raidplan.twin.server import Twin, install_raidplan
+from raidplan.twin.rehearsal.stages import install
+from raidplan.twin.server import Twin
 from tests.machine.boots import Combination, layout_of, planned, text_of
 from tests.machine.fresh import BOOT_SECONDS, FILE, disks_of_fresh, fill, nothing_to_do, started
 from tests.machine.initramfs import quick_initramfs
@@ -43,11 +44,12 @@ def test_killed_in_every_program_it_boots_all_the_same(
 
     text = text_of(layout_of(combination))
     plan, loaded = planned(text, tmp_path)
+    assert loaded.layout is not None
     disks = disks_of_fresh(loaded)
     others = decoys(disks[0].size_bytes)
     command = ["apply", FILE, "--target", TARGET, "--confirm", plan.host]
     with started(combination, [*disks, *others], tmp_path / "twin", say) as twin:
-        install_raidplan(twin)
+        install(twin, loaded.layout)
         install_killer(twin)
         quick_initramfs(twin)
         fill_decoys(twin)

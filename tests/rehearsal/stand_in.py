@@ -13,6 +13,7 @@ from typing import Any, Self
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, survive
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
+from raidplan.twin.rehearsal.stages import RAIDPLAN
 from raidplan.twin.server import BootError, CommandTimeoutError, Disk, Result
 
 
@@ -90,8 +91,8 @@ class StandIn:
 
     def answer(self, text: str) -> tuple[int, str]:
         words = text.split()
-        if words[:2] == ["raidplan", "apply"]:
-            plan = words[2]
+        if words[:5] == [*RAIDPLAN, "apply"]:
+            plan = words[5]
             first, self.applied = plan not in self.applied, self.applied | {plan}
             first = first or "--target" in words
             if first:
@@ -219,7 +220,7 @@ class StandIn:
 @contextmanager
 def in_place_of_qemu(topology: Topology, faulty: Faulty, folder: Path, monkeypatch: Any) -> Iterator[StandIn]:
     """Everything that a rehearsal asks of a virtual machine goes to a stand-in."""
-    from raidplan.twin.rehearsal import faults, making, scrubs, stages
+    from raidplan.twin.rehearsal import faults, scrubs, stages
 
     twin = StandIn(topology, faulty, folder)
 
@@ -238,7 +239,7 @@ def in_place_of_qemu(topology: Topology, faulty: Faulty, folder: Path, monkeypat
 
     monkeypatch.setattr(stages, "Twin", twin)
     monkeypatch.setattr(stages, "find_or_build", lambda recipe, **_: folder)
-    monkeypatch.setattr(making, "install_raidplan", lambda twin: None)
+    monkeypatch.setattr(stages, "install_raidplan", lambda twin: None)
     monkeypatch.setattr(faults, "erase", lambda *_: None)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setattr(scrubs, "change", change)

@@ -38,7 +38,7 @@ def test_it_is_made_below_a_target_and_booted_from_its_disks(rehearsed: Rehearsa
     assert [stage["name"] for stage in report["stages"]][2:8] == [
         "install", "apply", "system", "finish", "boot from disks", "apply again",
     ]  # fmt: skip
-    applies = [call for call in rehearsed.twin.calls if call.startswith("raidplan apply")]
+    applies = [call for call in rehearsed.twin.calls if "raidplan apply" in call]
     assert [f"--target {TARGET}" in call for call in applies] == [True, True, False, False]
     assert rehearsed.twin.calls.count("started from disks") == 1
     seen = {

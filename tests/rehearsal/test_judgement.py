@@ -203,7 +203,7 @@ def test_what_cannot_be_rehearsed_is_said(was: str, now: str, words: str, tmp_pa
         subject_of(topology)
 
 
-UNSUITED = {"encrypted-root": "passphrase", "file-server-2013": "keep"}
+UNSUITED = {"file-server-2013": "keep"}
 """The examples that cannot be rehearsed, and a word of the reason."""
 
 

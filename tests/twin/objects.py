@@ -16,6 +16,7 @@ def arguments(machine: Machine, folder: Path = Path("/run/t")) -> list[str]:
         kernel=folder / "vmlinuz",
         initrd=folder / "initrd.img",
         console=folder / "console.log",
+        terminal=folder / "console",
         monitor=folder / "qmp",
         variables=folder / "variables.fd",
         disks={disk.name: folder / f"{disk.name}.img" for disk in machine.disks},

@@ -92,7 +92,10 @@ def test_cache_modes() -> None:
 
 
 def test_a_comma_in_a_path_is_escaped() -> None:
-    assert any("path=/run/a,,b/console.log," in word for word in arguments(Machine(()), Path("/run/a,b")))
+    words = arguments(Machine(()), Path("/run/a,b"))
+    assert any(
+        "path=/run/a,,b/console,server" in each and "file=/run/a,,b/console.log," in each for each in words
+    )
 
 
 @pytest.mark.parametrize("limit", [None, 1000])

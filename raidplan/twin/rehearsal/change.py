@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +19,7 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
     APPLY_SECONDS,
     BOOT_SECONDS,
     NOTHING,
+    RAIDPLAN,
     WHOLE,
     Run,
     Say,
@@ -25,6 +27,7 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
     Wish,
     applied,
     begun,
+    put_key_files,
 )
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.rehearsal.witness import FILL
@@ -105,6 +108,7 @@ def _cases(seed: int) -> Iterator[tuple[Case, float]]:
 
 def _begin(rig: Rig, plan: Plan) -> None:
     rig.put_programs()
+    put_key_files(rig.twin, rig.subject.topology.layout)
     rig.twin.put(plan_to_json(plan).encode(), NEXT_PLAN)
 
 
@@ -113,7 +117,7 @@ def _interrupted(rig: Rig, before: Subject, plan: Plan, case: Case, seconds: flo
     start = time.monotonic()
     rig.twin.start_over(timeout=BOOT_SECONDS)
     _begin(rig, plan)
-    command = f"raidplan apply {NEXT_PLAN} --confirm {plan.host}"
+    command = shlex.join([*RAIDPLAN, "apply", NEXT_PLAN, "--confirm", plan.host])
     rig.twin.run(
         f"systemd-run --quiet --collect --unit={UNIT} --property=StandardOutput=file:/root/apply.log sh -c 'exec {command} 2>&1'"
     )

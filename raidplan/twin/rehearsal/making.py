@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from raidplan.plan import Plan, plan_to_json
 from raidplan.twin.rehearsal.rig import Rig
-from raidplan.twin.rehearsal.stages import BOOT_SECONDS, NOTHING, WHOLE, Run, applied
-from raidplan.twin.server import Twin, install_raidplan
+from raidplan.twin.rehearsal.stages import BOOT_SECONDS, NOTHING, WHOLE, Run, applied, install
+from raidplan.twin.server import Twin
 
 PLAN, LAYOUT = "/root/plan.json", "/root/layout.yaml"
 """The plan that the server would get; of a whole server its layout, of which a plan below the target and one without are made."""
@@ -53,7 +53,7 @@ def stood(rig: Rig, plan: Plan, run: Run) -> dict[str, str]:
     """The plan applied, and for a whole server its system installed and booted; the versions that did it."""
     twin, fresh = rig.twin, rig.subject.fresh
     with run.stage("install", "raidplan in the twin"):
-        install_raidplan(twin)
+        install(twin, rig.subject.topology.layout)
         twin.put(plan_to_json(plan).encode(), PLAN)
         twin.put(rig.subject.text.encode(), LAYOUT)
         said = twin.run(VERSIONS).stdout.splitlines()

@@ -10,11 +10,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from raidplan.base.words import duration
+from raidplan.layout.model import Layout
+from raidplan.twin.rehearsal import typist
 from raidplan.twin.rehearsal.host import EMULATION
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Subject, described
-from raidplan.twin.server import Disk, Image, Link, Twin, TwinError, find_or_build
+from raidplan.twin.server import Disk, Image, Link, Twin, TwinError, find_or_build, install_raidplan
 from raidplan.twin.server.arguments import Firmware
+from raidplan.twin.server.console import PASSPHRASE
 from raidplan.twin.server.recipe import PACKAGES, Recipe
 
 LOADERS: Mapping[tuple[Firmware, str], tuple[str, ...]] = {
@@ -24,6 +27,8 @@ LOADERS: Mapping[tuple[Firmware, str], tuple[str, ...]] = {
 }
 """The packages of the boot loader by firmware and loader, in the image of a system that boots by itself."""
 APPLY_SECONDS, BOOT_SECONDS = 3600.0, 900.0
+RAIDPLAN = ("python3", "-I", "/root/typist.py", "raidplan")
+"""The command in the twin, with somebody who types the passphrase that it asks for."""
 WHOLE, NOTHING = "every property was read back", "nothing to do"
 """The words of `apply` at its end."""
 Say = Callable[[str], None]
@@ -113,10 +118,24 @@ def begun(
         yield twin
 
 
+def install(twin: Twin, layout: Layout) -> None:
+    """Puts raidplan into the twin, the typist beside it, and the key files of the layout."""
+    install_raidplan(twin)
+    twin.put(Path(__file__).with_name("typist.py"), RAIDPLAN[2])
+    twin.put(PASSPHRASE.encode(), str(typist.PASSPHRASE), mode=0o600)
+    put_key_files(twin, layout)
+
+
+def put_key_files(twin: Twin, layout: Layout) -> None:
+    """Those of the layout, which have to be there before."""
+    for file in {entry.key_file for entry in layout.encryption.values() if entry.key_file}:
+        twin.put(PASSPHRASE.encode(), file, mode=0o400)
+
+
 def applied(twin: Twin, plan: str, host: str, ending: str, target: str = "") -> None:
     """Applies a plan in the twin, below a target if one is named. Raises StageFailed where it does not end with these words."""
     options = ["--confirm", host, *(["--target", target] if target else [])]
-    done = twin.run(["raidplan", "apply", plan, *options], check=False, timeout=APPLY_SECONDS)
+    done = twin.run([*RAIDPLAN, "apply", plan, *options], check=False, timeout=APPLY_SECONDS)
     if done.returncode or ending not in done.stdout + done.stderr:
         raise StageFailed(
             f"raidplan apply ended with {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}"

@@ -100,8 +100,6 @@ def _unsuited(layout: Layout) -> Iterator[str]:
         yield f"{', '.join(unsized)}: a disk without a size cannot be made; state `size:`"
     if kept := [name for name, disk in layout.hardware.disks.items() if disk.table_stays]:
         yield f"{', '.join(kept)}: what is on a disk with `keep: true`, or on such a partition, is not in the layout, so the twin cannot have it"
-    if asked := [name for name, entry in layout.encryption.items() if entry.key == "ask"]:
-        yield f"{', '.join(asked)}: a passphrase is typed at the terminal, and nobody sits at that of the twin"
     system = {entry.mount: name for name, entry in layout.filesystems.items() if entry.mount in SYSTEM_MOUNTS}
     if system and "/" not in system:
         yield f"{', '.join(system.values())}: the layout has {', '.join(map(str, system))} of a system, and not its root file system, so nothing can boot"

@@ -53,6 +53,9 @@ class Paths:
     kernel: Path
     initrd: Path
     console: Path
+    """The log of the serial console."""
+    terminal: Path
+    """The socket where what is typed there is taken."""
     monitor: Path
     variables: Path
     """The variables of UEFI firmware, which it keeps while the machine is off."""
@@ -173,6 +176,7 @@ def _controller_id(name: str, disks: Sequence[Disk]) -> str:
 
 
 def _board(machine: Machine, paths: Paths) -> list[str]:
+    console = f"socket,id=console,path={_comma(paths.terminal)},server=on,wait=off"
     return [
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
         *(
@@ -185,7 +189,7 @@ def _board(machine: Machine, paths: Paths) -> list[str]:
         *("-smp", str(machine.cpus), "-m", f"{machine.memory_mib}M"),
         *(
             "-chardev",
-            f"file,id=console,path={_comma(paths.console)},append=on",
+            f"{console},logfile={_comma(paths.console)},logappend=on",
             "-serial",
             "chardev:console",
         ),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from raidplan.twin.server.arguments import Machine, Paths, qemu_arguments
+from raidplan.twin.server.console import Console, watched
 from raidplan.twin.server.failure import BootError, UnreachableError, with_console
 from raidplan.twin.server.image import Image
 from raidplan.twin.server.process import QemuProcess
@@ -25,7 +26,9 @@ class PortTakenError(Exception):
     """Another process took the port between our choice and QEMU's start."""
 
 
-def power_on(machine: Machine, paths: Paths, image: Image, shell: Shell, log: Path, console: Path, deadline: float) -> Started:  # fmt: skip
+def power_on(
+    machine: Machine, paths: Paths, image: Image, shell: Shell, log: Path, deadline: float
+) -> Started:
     """QEMU started on a free port, and the connection to the guest once it answers. Raises BootError."""
     for _ in range(_PORT_TRIES):
         port = free_port()
@@ -33,7 +36,7 @@ def power_on(machine: Machine, paths: Paths, image: Image, shell: Shell, log: Pa
         shell.write_config(image.identity, image.host_key)
         process = QemuProcess(qemu_arguments(machine, paths, port), log)
         try:
-            return shell, process, connected(shell, process, console, deadline)
+            return shell, process, connected(shell, process, paths, deadline)
         except PortTakenError:
             continue
         except BaseException:
@@ -50,23 +53,29 @@ def free_port() -> int:
         return port
 
 
-def connected(shell: Shell, process: QemuProcess, console: Path, deadline: float) -> subprocess.Popen[bytes]:
+def connected(shell: Shell, process: QemuProcess, paths: Paths, deadline: float) -> subprocess.Popen[bytes]:
     """The process that holds the connection to the guest, once it answers; `deadline` as `time.monotonic` counts.
 
     Raises PortTakenError, BootError.
     """
-    heard = console.stat().st_size
-    while not shell.greets():
-        if process.ended():
-            if "host forwarding" in process.messages:
-                raise PortTakenError
-            raise BootError(with_console(f"the machine ended while booting: {process.messages}", console))
-        if _GIVEN_UP.search(console.read_bytes()[heard:]):
-            raise BootError(with_console("the guest gave up booting", console))
-        if time.monotonic() > deadline:
-            raise BootError(with_console("the guest could not be reached in time", console))
-        time.sleep(0.1)
+    with watched(paths.console, paths.terminal) as console:
+        _wait(shell, process, console, deadline)
     try:
         return shell.connect(max(10.0, deadline - time.monotonic()))
     except UnreachableError as error:
-        raise BootError(with_console(str(error), console)) from error
+        raise BootError(with_console(str(error), paths.console)) from error
+
+
+def _wait(shell: Shell, process: QemuProcess, console: Console, deadline: float) -> None:
+    """Until the guest answers over SSH."""
+    while not shell.greets():
+        console.answer()
+        if process.ended():
+            if "host forwarding" in process.messages:
+                raise PortTakenError
+            raise BootError(with_console(f"the machine ended while booting: {process.messages}", console.log))
+        if _GIVEN_UP.search(console.shown):
+            raise BootError(with_console("the guest gave up booting", console.log))
+        if time.monotonic() > deadline:
+            raise BootError(with_console("the guest could not be reached in time", console.log))
+        time.sleep(0.1)

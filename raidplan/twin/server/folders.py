@@ -35,6 +35,7 @@ def paths_in(directory: Path, console: Path, sockets: Path, disks: tuple[Disk, .
         kernel=directory / "vmlinuz",
         initrd=directory / "initrd.img",
         console=console,
+        terminal=sockets / "console",
         monitor=sockets / "qmp",
         variables=directory / "variables.fd",
         disks={disk.name: directory / "disks" / f"{disk.name}.img" for disk in disks},

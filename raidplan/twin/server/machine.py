@@ -182,7 +182,7 @@ class Twin:
         with self._states() as monitor:
             states.load(monitor, name, state_nodes(self.machine))
         assert self._process is not None
-        self._master = connected(self._shell, self._process, self.console, time.monotonic() + timeout)
+        self._master = connected(self._shell, self._process, self._paths, time.monotonic() + timeout)
 
     def _states(self) -> Monitor:
         if not self.machine.snapshots:
@@ -293,7 +293,7 @@ class Twin:
         began = time.monotonic()
         self._say(f"booting a machine with {len(self.machine.disks)} disks")
         log, until = self.directory / "qemu.log", began + timeout
-        on = power_on(self.machine, self._paths, self._image, self._shell, log, self.console, until)
+        on = power_on(self.machine, self._paths, self._image, self._shell, log, until)
         self._shell, self._process, self._master = on
         self.booted_in = time.monotonic() - began
         left = max(1.0, timeout - self.booted_in)
