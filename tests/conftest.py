@@ -36,6 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Every run draws anew what is random, and says by which seed; each process of `-n` draws by the seed of the run."""
     config.option.long = config.option.long or config.option.every_write
+    config.option.loadscopereorder = False
     settings.load_profile("long" if config.option.long else "raidplan")
     if config.option.seed is None:
         handed_on = getattr(config, "workerinput", {})
@@ -127,14 +128,23 @@ LEFT_OUT = pytest.mark.skip(reason=LONG)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The virtual servers first, for they take longest; rates are measured when the other tests have ended."""
-    items.sort(key=_turn)
+    """The virtual servers first, for they take longest, then the files with most tests; with `--long` rates are measured
+    when the other tests have ended."""
+    long = bool(config.getoption("long"))
+    sizes = Counter(item.path for item in items)
+    servers = {item.path for item in items if item.get_closest_marker("machine") and not _is_left_out(item)}
+    items.sort(key=_turn if long else lambda item: (item.path not in servers, -sizes[item.path]))
     for item in items:
-        if item.get_closest_marker("long") and not config.getoption("long"):
+        if not long and _is_left_out(item):
             item.add_marker(LEFT_OUT)  # not deselected: a test that is skipped is counted, with its reason
 
 
+def _is_left_out(item: pytest.Item) -> bool:
+    return item.get_closest_marker("long") is not None
+
+
 def _turn(item: pytest.Item) -> int:
+    """With `--long`."""
     if not item.get_closest_marker("machine"):
         return 3
     return 2 if "server" in getattr(item, "fixturenames", ()) else int(item.path.stem == "test_links")
@@ -147,7 +157,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 
 class Together(LoadScopeScheduling):
-    """Tests of one scope run in one process, one after the other.
+    """Tests of one scope run in one process, one after the other, and the scopes begin in the order of the tests.
 
     A scope is no single test: the scheduler goes through all scopes of a process after each test.
     """
@@ -155,9 +165,9 @@ class Together(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
         marks = _marks(self.config.rootpath / file)
-        if "mark.machine" in marks:
+        if "mark.machine" in marks and self.config.getoption("long"):
             return (
-                "virtual servers"  # one at a time: two emulated machines on two processors stall each other
+                "virtual servers"  # one at a time: two machines of two emulated processors stall each other
             )
         return "loop devices" if "mark.root" in marks else file
 

@@ -35,12 +35,15 @@ class Server:
     memory_mib: int
     scale: int = 1
     """Sizes are divided by it."""
+    cpus: int = 2
     quick: bool = False
     """Its initramfs is made as `quick_initramfs` says."""
 
 
+EVERYDAY_CPUS = 1
+"""Of the virtual servers of every day, which run side by side: emulated processors wait for each other."""
 JBOD = Server("jbod", ("tel-aviv-jbod",), 10240)
-EVERYDAY = Server("jbod-128", ("tel-aviv-jbod",), 4096, scale=128, quick=True)
+EVERYDAY = Server("jbod-128", ("tel-aviv-jbod",), 4096, scale=128, cpus=EVERYDAY_CPUS, quick=True)
 """The same 40 disks, arrays, chunks and links; logs of full size, 5 GiB of stripe caches and a whole initramfs are most of an
 apply in emulation."""
 MIXED = Server(
@@ -162,7 +165,9 @@ def running(server: Server, folder: Path) -> Iterator[Running]:
     place = folder / "twin"
     with (
         _gone_after(place / "disks"),
-        Twin.start(disks_of(loaded.layout), memory_mib=server.memory_mib, directory=place, say=say) as twin,
+        Twin.start(
+            disks_of(loaded.layout), memory_mib=server.memory_mib, cpus=server.cpus, directory=place, say=say
+        ) as twin,
     ):
         install_raidplan(twin, say=say)
         if server.quick:

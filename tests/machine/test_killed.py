@@ -13,7 +13,7 @@ from tests.machine.initramfs import quick_initramfs
 from tests.machine.kills import install_killer, killed_to_the_end
 from tests.machine.look import contents
 from tests.machine.power import SURE, Cut, cut_and_gone_on
-from tests.machine.servers import decoys, fill_decoys
+from tests.machine.servers import EVERYDAY_CPUS, decoys, fill_decoys
 
 pytestmark = pytest.mark.machine
 
@@ -67,7 +67,8 @@ def cut(request: pytest.FixtureRequest) -> Cut:
 @pytest.fixture(scope="module")
 def twin(cut: Cut, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     """A server with disks of other people: an array, a file system, and a blank one of the same make."""
-    with Twin.start([*DISKS, *cut.pair(), *DECOYS], directory=tmp_path_factory.mktemp("killed")) as machine:
+    folder = tmp_path_factory.mktemp("killed")
+    with Twin.start([*DISKS, *cut.pair(), *DECOYS], directory=folder, cpus=EVERYDAY_CPUS) as machine:
         install_raidplan(machine)
         install_killer(machine)
         quick_initramfs(machine)
