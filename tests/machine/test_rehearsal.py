@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from raidplan.cli import OK, run
+from raidplan.twin.rehearsal import stages
+from raidplan.twin.server import Twin, install_raidplan
+from tests.machine.initramfs import quick_initramfs
+from tests.machine.servers import EVERYDAY_CPUS
 
-pytestmark = [pytest.mark.machine, pytest.mark.long]
+pytestmark = pytest.mark.machine
+long = pytest.mark.long
 
 UNSAFE = """\
 version: 1
@@ -68,6 +75,36 @@ def rehearsed(layout: str, folder: Path, *words: str) -> dict[str, Any]:
     return found
 
 
+PAIR = """\
+version: 1
+host: pair
+hardware: {disks: {p<0-1>: {size: 512MiB, serial: PAIR-<1>}}}
+arrays: {pair: {level: raid1, members: [p<0-1>]}}
+filesystems: {pair: {device: pair, type: ext4, mount: /srv/pair}}
+"""
+
+
+def test_a_disk_of_a_mirror_is_pulled_and_the_control_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
+) -> None:
+    """The short rehearsal of every day, beside another server."""
+
+    def installed(twin: Twin) -> None:
+        install_raidplan(twin)
+        quick_initramfs(twin)
+
+    monkeypatch.setattr(stages, "install_raidplan", installed)
+    monkeypatch.setattr(Twin, "start", partial(Twin.start, cpus=EVERYDAY_CPUS))
+    report = rehearsed(written(PAIR, tmp_path), tmp_path, "--faults", "p0")
+    (case,) = report["cases"]
+    assert case["fault"] == "pulled" and case["returned"] == "re-added" and case["acknowledged"] > 0
+    assert all(one["survived"] for one in case["observed"]) and report["predictions"]["all"] > 3
+    assert not all(one["survived"] for one in report["control"]["observed"]), "it saw a loss"
+    assert report["as_predicted"] and not report["void"]
+    record_property("counted: predictions of a rehearsal", report["predictions"]["all"])
+
+
+@long
 @pytest.mark.parametrize("layout", ["examples/raid1-pair.yaml", UNSAFE], ids=["pair", "raid0 and raid5"])
 def test_every_loss_goes_as_predicted(layout: str, tmp_path: Path) -> None:
     file = layout
@@ -91,6 +128,7 @@ def written(text: str, folder: Path) -> str:
     return str(file)
 
 
+@long
 def test_wrong_and_unreadable_places_are_as_documented_and_a_blank_disk_is_rebuilt(tmp_path: Path) -> None:
     report = rehearsed(written(LEVELS, tmp_path), tmp_path, "--faults", "media,replaced:d0")
     assert report["as_predicted"] and not report["void"]
@@ -108,6 +146,7 @@ def test_wrong_and_unreadable_places_are_as_documented_and_a_blank_disk_is_rebui
             assert case["returned"] == "rebuilt" and said["mismatches"] == "0"
 
 
+@long
 @pytest.mark.parametrize("degraded", ["wait", "start"])
 def test_a_member_is_missing_at_boot(degraded: str, tmp_path: Path) -> None:
     text = BEAST.replace("DEGRADED", degraded)
@@ -120,6 +159,7 @@ def test_a_member_is_missing_at_boot(degraded: str, tmp_path: Path) -> None:
     assert {case["fault"] for case in report["cases"]} == {"pulled", "absent", "blank", "stale", "moved", "power"}  # fmt: skip
 
 
+@long
 @pytest.mark.parametrize("example", ["rio-swap-mistake", "rio-swap-cure"])
 def test_swap_on_one_disk_takes_the_machine_along_and_on_a_mirror_it_does_not(
     example: str, tmp_path: Path
@@ -132,6 +172,7 @@ def test_swap_on_one_disk_takes_the_machine_along_and_on_a_mirror_it_does_not(
     assert lives == {example == "rio-swap-cure"}
 
 
+@long
 def test_a_change_keeps_every_record_whenever_it_is_interrupted(tmp_path: Path) -> None:
     old = tmp_path / "old.yaml"
     old.write_text(BEAST.replace("DEGRADED", "start"))
