@@ -1,4 +1,4 @@
-"""Rules about mount options: what stops the boot, what is no longer known, what does nothing."""
+"""Rules about mount options: those that stop the boot, that no kernel knows any more, and that do nothing."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ def lose_unflushed(disk: Path, kept: Callable[[int], bool], *, halted: bool = Fa
 
     For the disk of a machine that is off, which was blank when it was last switched on. `halted`: it halted at a
     write, and QEMU flushed all disks by itself then (softmmu/cpus.c, `do_vm_stop`); a flush that comes last, after
-    several writes, is not taken for the guest's. Returns how many writes were lost. Raises OSError, ValueError for
-    what is no log.
+    several writes, is not taken for the guest's. Returns how many writes were lost. Raises OSError, and ValueError
+    for a file that is no log.
     """
     entries = [*_entries(log_of(disk).read_bytes())]
     if not entries:
