@@ -356,3 +356,17 @@ def test_no_boot_loader_is_installed(here: str, instead: str, tmp_path: Path) ->
     assert not [
         step for step in plan(LAYOUT.replace(here, instead), tmp_path).steps if step.id.startswith("boot.")
     ]
+
+
+@pytest.mark.parametrize(("target", "copies"), [("", {"--autobackup=y"}), ("/mnt", {"--autobackup=n"})])
+def test_below_a_target_lvm_leaves_no_copy_in_the_rescue_system(target: str, copies: set[str]) -> None:
+    """It would write /etc/lvm/backup and /etc/lvm/archive there, at every command."""
+    made, _ = pipeline.plan(pipeline.check("examples/root-raid6-lvm.yaml"), target)
+    assert made is not None
+    commands = [step.action.argv for step in made.steps if isinstance(step.action, Run)]
+    said = {
+        argv[0]: {word for word in argv if "autobackup" in word}
+        for argv in commands
+        if argv[0] in ("vgcreate", "lvcreate")
+    }
+    assert said == {"vgcreate": copies, "lvcreate": copies if target else set()}

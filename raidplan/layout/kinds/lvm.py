@@ -132,11 +132,12 @@ class VolumeGroup(Model, Kind):
             physical.append(step.id)
             yield step
         group = f"volume.{name}.create"
+        copy = "--autobackup=n" if site.target else "--autobackup=y"
         yield Step(
             id=group,
             phase="volume",
             say=f"create volume group {name} on {', '.join(part.name for part in parts)}",
-            action=Run(("vgcreate", "--autobackup=y", f"--physicalextentsize={self.extent}b", "--setautoactivation=y", name, *(part.node for part in parts))),
+            action=Run(("vgcreate", copy, f"--physicalextentsize={self.extent}b", "--setautoactivation=y", name, *(part.node for part in parts))),
             because=because,
             needs=tuple(physical),
             targets=(name, *(part.name for part in parts)),
@@ -144,7 +145,7 @@ class VolumeGroup(Model, Kind):
         )  # fmt: skip
         extents = self._extents(name, path, site)
         for volume, entry in self.volumes.items():
-            yield self._volume(name, volume, entry, extents[volume], path, group)
+            yield self._volume(name, volume, entry, extents[volume], path, group, below=bool(site.target))
 
     def _physical_volume(self, name: str, part: Device, because: str, site: Site) -> Step:
         uuid = lvm.lvm_uuid(f"{site.host}/physical_volume/{name}/{part.name}")
@@ -162,14 +163,18 @@ class VolumeGroup(Model, Kind):
             proof=Proof("physical_volume", uuid, {"device": identity(part), "data_start": start}),
         )  # fmt: skip
 
-    def _volume(self, name: str, volume: str, entry: Volume, extents: int, path: Path, group: str) -> Step:
+    def _volume(
+        self, name: str, volume: str, entry: Volume, extents: int, path: Path, group: str, *, below: bool
+    ) -> Step:
+        """`below` a target LVM's copy of the metadata would come into the rescue system's own /etc/lvm."""
         read_ahead = "auto" if entry.read_ahead == "auto" else f"{int(entry.read_ahead) // SECTOR}s"
         size = extents * self.extent
+        no_copy = ("--autobackup=n",) if below else ()
         return Step(
             id=f"volume.{name}.{volume}.create",
             phase="volume",
             say=f"create volume {name}.{volume} of {human(size)}",
-            action=Run(("lvcreate", "--yes", "--quiet", "--wipesignatures=n", "--zero=y", f"--extents={extents}", f"--readahead={read_ahead}", f"--name={volume}", name)),
+            action=Run(("lvcreate", "--yes", "--quiet", *no_copy, "--wipesignatures=n", "--zero=y", f"--extents={extents}", f"--readahead={read_ahead}", f"--name={volume}", name)),
             because=".".join(map(str, (*path, "volumes", volume))),
             needs=(group,),
             # Volumes of one group share its metadata: never two lvcreate at once.
