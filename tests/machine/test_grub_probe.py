@@ -55,7 +55,9 @@ def layout(name: str, *, boot: bool = False, **changed: str) -> str:
 @pytest.fixture(scope="module", params=["bookworm", "trixie", "forky"])
 def twin(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     disks = [Disk(f"grub{n}", 2**29, f"GRUB-{n}") for n in range(4)]
-    recipe = Recipe(release=request.param, packages=(*PACKAGES, "grub-pc"))
+    recipe = Recipe(
+        release=request.param, packages=(*PACKAGES, "grub-pc", "cpio")
+    )  # forky's initramfs-tools does without cpio
     with Twin.start(disks, directory=tmp_path_factory.mktemp("grub"), recipe=recipe) as machine:
         install_raidplan(machine)
         quick_initramfs(machine)
@@ -92,7 +94,7 @@ def test_probe_install_and_menu(twin: Twin, record_property: Callable[[str, obje
     version = twin.run("grub-probe --version").stdout.split()[-1]
     for name, words in ARRAYS.items():
         made(twin, name)
-        disk = twin.run(f"{NODE}\nd GRUB-0").stdout.strip()
+        disk = twin.run(f"{NODE}\nd GRUB-0", check=False).stdout.strip()
         mount, node = f"/srv/{name}", f"/dev/md/{name}"
         driver = "mdraid09" if words.get("metadata") == "0.90" else "mdraid1x"
         for place in (mount, f"--device {node}"):
