@@ -15,6 +15,7 @@ from raidplan.twin.server import Disk, Recipe, Twin
 from raidplan.twin.server.recipe import KERNEL, PACKAGES
 from raidplan.twin.server.wiring import disks_of
 from tests.machine.boots import Combination
+from tests.machine.servers import SIDE_BY_SIDE
 
 SECURE = ("grub-efi-amd64-signed", "shim-signed")
 BOOT_SECONDS = 900
@@ -37,7 +38,7 @@ def started(
         (*LOADERS["uefi", "grub"], *SECURE) if secure else LOADERS[combination.firmware, combination.loader]
     )
     recipe = Recipe(release=combination.release, packages=(*PACKAGES, *loader), archives=(loader[0], KERNEL))
-    return Twin.start(disks, directory=folder, recipe=recipe, firmware=combination.firmware, boot_timeout=BOOT_SECONDS, say=say)  # fmt: skip
+    return Twin.start(disks, cpus=SIDE_BY_SIDE, directory=folder, recipe=recipe, firmware=combination.firmware, boot_timeout=BOOT_SECONDS, say=say)  # fmt: skip
 
 
 def apply(*options: str) -> list[str]:

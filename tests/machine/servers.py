@@ -40,10 +40,10 @@ class Server:
     """Its initramfs is made as `quick_initramfs` says."""
 
 
-EVERYDAY_CPUS = 1
-"""Of the virtual servers of every day, which run side by side: emulated processors wait for each other."""
+SIDE_BY_SIDE = 1
+"""Processors of virtual servers that run beside others: emulated ones wait for each other (17 % less time in all with one each)."""
 JBOD = Server("jbod", ("tel-aviv-jbod",), 10240)
-EVERYDAY = Server("jbod-128", ("tel-aviv-jbod",), 4096, scale=128, cpus=EVERYDAY_CPUS, quick=True)
+EVERYDAY = Server("jbod-128", ("tel-aviv-jbod",), 4096, scale=128, cpus=SIDE_BY_SIDE, quick=True)
 """The same 40 disks, arrays, chunks and links; logs of full size, 5 GiB of stripe caches and a whole initramfs are most of an
 apply in emulation."""
 MIXED = Server(

@@ -13,7 +13,7 @@ from tests.machine.initramfs import quick_initramfs
 from tests.machine.kills import install_killer, killed_to_the_end
 from tests.machine.look import contents
 from tests.machine.power import SURE, Cut, cut_and_gone_on
-from tests.machine.servers import EVERYDAY_CPUS, decoys, fill_decoys
+from tests.machine.servers import SIDE_BY_SIDE, decoys, fill_decoys
 
 pytestmark = pytest.mark.machine
 
@@ -68,7 +68,7 @@ def cut(request: pytest.FixtureRequest) -> Cut:
 def twin(cut: Cut, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     """A server with disks of other people: an array, a file system, and a blank one of the same make."""
     folder = tmp_path_factory.mktemp("killed")
-    with Twin.start([*DISKS, *cut.pair(), *DECOYS], directory=folder, cpus=EVERYDAY_CPUS) as machine:
+    with Twin.start([*DISKS, *cut.pair(), *DECOYS], directory=folder, cpus=SIDE_BY_SIDE) as machine:
         install_raidplan(machine)
         install_killer(machine)
         quick_initramfs(machine)

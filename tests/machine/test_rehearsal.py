@@ -14,7 +14,7 @@ from raidplan.cli import OK, run
 from raidplan.twin.rehearsal import stages
 from raidplan.twin.server import Twin, install_raidplan
 from tests.machine.initramfs import quick_initramfs
-from tests.machine.servers import EVERYDAY_CPUS
+from tests.machine.servers import SIDE_BY_SIDE
 
 pytestmark = pytest.mark.machine
 long = pytest.mark.long
@@ -94,7 +94,7 @@ def test_a_disk_of_a_mirror_is_pulled_and_the_control_fails(
         quick_initramfs(twin)
 
     monkeypatch.setattr(stages, "install_raidplan", installed)
-    monkeypatch.setattr(Twin, "start", partial(Twin.start, cpus=EVERYDAY_CPUS))
+    monkeypatch.setattr(Twin, "start", partial(Twin.start, cpus=SIDE_BY_SIDE))
     report = rehearsed(written(PAIR, tmp_path), tmp_path, "--faults", "p0")
     (case,) = report["cases"]
     assert case["fault"] == "pulled" and case["returned"] == "re-added" and case["acknowledged"] > 0

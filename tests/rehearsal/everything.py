@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,8 +21,10 @@ from typing import Any
 from raidplan.cli import INTERRUPTED, run
 from raidplan.review.pipeline import load, plan
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
+from raidplan.twin.server import Twin
 from tests.examples import EXAMPLES
 from tests.forms import PLANS
+from tests.machine.servers import SIDE_BY_SIDE
 from tests.parts import ROOT
 
 RECORDS = ROOT / ".results" / "rehearsal.jsonl"
@@ -193,6 +196,7 @@ def main(words: Sequence[str]) -> int:
         part_of(every, asked.part) if "/" in asked.part else [one for one in every if one.example in names]
     )
     known = records()
+    setattr(Twin, "start", partial(Twin.start, cpus=SIDE_BY_SIDE))  # noqa: B010  # a method to mypy
     left = [one for one in chosen if not _counts(one, known.get((one.example, one.suite, one.layout)))]
     made = [rehearsed(one) for one in left]
     print(share(made))
