@@ -12,7 +12,7 @@ COUNT ?= 24
 SEED ?= 1
 # The programs that tests start, some hundreds, would each compile all of raidplan again.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: measures curtin kills kills-table vagrant vagrant-all vagrant-table rehearse-all demo test test-all quick golden lint bench dist clean packages
+.PHONY: measures curtin kills kills-table vagrant vagrant-all vagrant-table rehearse-all rehearse-rates demo test test-all quick golden lint bench dist clean packages
 
 demo: $(VENV)/ready packages
 	$(SUDO) $(VENV)/bin/python -m tests.machine.demo
@@ -50,6 +50,10 @@ measures: $(VENV)/ready
 # Every example on its virtual twin, each with a record: `make rehearse-all PART=1/4`, `PART=raid50`, `PART=--show`.
 rehearse-all: $(VENV)/ready
 	$(VENV)/bin/python -m tests.rehearsal.everything $(PART)
+
+# The rates of ten examples, measured on their twins: `make rehearse-rates NAMES=raid1-pair`, `NAMES=--show`.
+rehearse-rates: $(VENV)/ready
+	$(VENV)/bin/python -m tests.rehearsal.rates $(NAMES)
 
 # A layout in a virtual machine of libvirt's, looked at before and after a reboot; docs/vagrant.md.
 LAYOUT ?= examples/raid1-pair.yaml

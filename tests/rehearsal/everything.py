@@ -82,11 +82,11 @@ def wanted() -> tuple[list[Wanted], dict[str, str]]:
             continue
         faults = "all" if name in PLANS else next(iter(subject.topology.layout.hardware.disks))
         suite = ON.get(name, SUITES[len(found) % len(SUITES)])
-        found.append(Wanted(name, suite, faults, scale, _digest(subject.text)))
+        found.append(Wanted(name, suite, faults, scale, digest(subject.text)))
     return found, unsuited
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "twin.yaml"
         file.write_text(text)

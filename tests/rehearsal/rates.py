@@ -1,0 +1,132 @@
+"""`python -m tests.rehearsal.rates [NAMES]`: rates of examples measured on their twins, each with a record; `--show` prints them.
+
+Ten examples unless some are named, on Debian 12; on a machine that has processors to spare, since a rate that emulation
+cannot reach says nothing about the prediction.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from raidplan.cli import INTERRUPTED, run
+from raidplan.review.pipeline import load
+from raidplan.twin.rehearsal.measure import WITHIN
+from raidplan.twin.rehearsal.subject import subject_of
+from tests.machine.boots import commit
+from tests.parts import ROOT
+from tests.rehearsal.everything import digest
+
+RECORDS = ROOT / ".results" / "rates.jsonl"
+EXAMPLES = (
+    "raid1-pair",
+    "dell-r710",
+    "micronet-nas",
+    "raid10-far",
+    "raid50",
+    "raid5-2005",
+    "rio-2007",
+    "commenter-raid5",
+    "office-file-server",
+    "loops",
+)
+"""Mirrors, RAID 0, 5, 6, 10 and 50, behind two buses, a multiplier, or nothing in common."""
+AT_LEAST = 8
+
+
+@dataclass(frozen=True)
+class Rates:
+    """The measured rates of a layout."""
+
+    example: str
+    layout: str
+    """The digest of the layout that the twin had."""
+    code: int
+    rates: Sequence[Sequence[Any]]
+    """Array, kind of rate, and bytes per second as predicted and as observed."""
+    control: bool
+    """With every limit halved it was slower."""
+    seconds: int
+    commit: str
+
+    @property
+    def off(self) -> list[str]:
+        """The rates that were not as predicted."""
+        return [
+            f"{path} {what}: {observed / predicted - 1:+.0%}"
+            for path, what, predicted, observed in self.rates
+            if abs(observed - predicted) > WITHIN * predicted
+        ]
+
+
+def of_today(example: str) -> str:
+    """The digest of an example's layout as the twin has it."""
+    topology = load(f"examples/{example}.yaml").topology
+    assert topology is not None, example
+    return digest(subject_of(topology).text)
+
+
+def measured(example: str) -> Rates:
+    """The rates of an example, recorded; its report stays in .results/."""
+    report = ROOT / ".results" / f"rates-{example}.json"
+    report.parent.mkdir(exist_ok=True)
+    report.unlink(missing_ok=True)
+    start = time.monotonic()
+    code = run(["rehearse", f"examples/{example}.yaml", "--measure", "--format", "json", "-o", str(report)])
+    if code == INTERRUPTED:
+        raise SystemExit(code)
+    said: dict[str, Any] = json.loads(report.read_text()) if report.exists() else {}
+    rates = [
+        (claim["path"], claim["what"], rate["predicted"], rate["observed"])
+        for case in said.get("cases", ())
+        for claim in case["claims"]
+        if (rate := claim.get("bytes_per_second"))
+    ]
+    control = said.get("control") or {"as_predicted": False}
+    record = Rates(example, of_today(example), code, rates, control["as_predicted"], round(time.monotonic() - start), commit())  # fmt: skip
+    with RECORDS.open("a") as file:
+        file.write(json.dumps(asdict(record)) + "\n")
+    return record
+
+
+def records() -> dict[str, Rates]:
+    """The newest record of each example."""
+    lines = RECORDS.read_text().splitlines() if RECORDS.exists() else []
+    return {record.example: record for record in (Rates(**json.loads(line)) for line in lines)}
+
+
+def show(examples: Iterable[str]) -> bool:
+    """Prints each example's rates; whether enough of them were as predicted."""
+    known, good, every = records(), 0, list(examples)
+    for name in every:
+        record = known.get(name)
+        if record is None or record.layout != of_today(name):
+            print(f"{name:24}no record of this layout")
+            continue
+        good += record.control and not record.off and bool(record.rates)
+        words = "; ".join(record.off) or "all within a fifth"
+        print(f"{name:24}{len(record.rates) - len(record.off)} of {len(record.rates)}, {record.seconds} s: {words}")  # fmt: skip
+    print(f"{good} of {len(every)} layouts as predicted")
+    return good >= min(AT_LEAST, len(every))
+
+
+def main(words: Sequence[str]) -> int:
+    """0 if enough layouts were as predicted."""
+    parser = argparse.ArgumentParser(prog="python -m tests.rehearsal.rates", description=__doc__)
+    parser.add_argument("names", nargs="*", default=EXAMPLES)
+    parser.add_argument("--show", action="store_true", help="print the records, and measure nothing")
+    asked = parser.parse_args(words)
+    known = records()
+    for name in () if asked.show else asked.names:
+        if name not in known or known[name].layout != of_today(name) or known[name].off:
+            measured(name)
+    return 0 if show(asked.names) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,43 @@
+"""The records of measured rates, and what counts as predicted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from tests.rehearsal import rates
+from tests.rehearsal.rates import EXAMPLES, Rates, of_today
+
+GOOD = Rates("loops", "", 0, (("arrays.a", "read alone", 100, 119), ("arrays.a", "rebuild", 100, 81)), control=True, seconds=9, commit="c")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("record", "counts"),
+    [
+        (GOOD, True),
+        (replace(GOOD, rates=(("arrays.a", "read alone", 100, 121),)), False),
+        (replace(GOOD, rates=()), False),
+        (replace(GOOD, control=False), False),
+        (replace(GOOD, layout="of yesterday"), False),
+    ],
+    ids=["within", "one is off", "nothing measured", "void", "another layout"],
+)
+def test_a_layout_counts_with_all_its_rates_and_its_control(
+    record: Rates,
+    counts: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(rates, "RECORDS", tmp_path / "rates.jsonl")
+    today = record if record.layout else replace(record, layout=of_today("loops"))
+    rates.RECORDS.write_text(json.dumps(asdict(today)) + "\n")
+    assert (rates.main(["loops", "--show"]) == 0) is counts
+    assert ("1 of 1 layouts" in capsys.readouterr().out) is counts
+
+
+def test_each_of_the_ten_can_be_measured() -> None:
+    assert len({of_today(name) for name in EXAMPLES}) == 10
