@@ -5,12 +5,13 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from raidplan.twin.rehearsal import typist
-from raidplan.twin.server.console import PASSPHRASE, watched
+from raidplan.twin.server.console import PASSPHRASE, Console
 
 QUESTIONS = (
     "cryptsetup: Waiting for encrypted source device...\r\nPlease unlock disk crypt: ",
@@ -33,7 +34,7 @@ def test_each_question_of_a_boot_is_answered_once(question: str, tmp_path: Path)
     log = tmp_path / "console.log"
     log.write_text("of the boot before: Please unlock disk crypt: ")
     with socket.socket(socket.AF_UNIX) as terminal:
-        with watched(log, tmp_path / "console") as console, log.open("a") as shown:
+        with closing(Console(log, tmp_path / "console")) as console, log.open("a") as shown:
             console.answer()
             shown.write(question)
             shown.flush()

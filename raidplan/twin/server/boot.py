@@ -6,11 +6,12 @@ import re
 import socket
 import subprocess
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 from raidplan.twin.server.arguments import Machine, Paths, qemu_arguments
-from raidplan.twin.server.console import Console, watched
+from raidplan.twin.server.console import Console
 from raidplan.twin.server.failure import BootError, UnreachableError, with_console
 from raidplan.twin.server.image import Image
 from raidplan.twin.server.process import QemuProcess
@@ -58,7 +59,7 @@ def connected(shell: Shell, process: QemuProcess, paths: Paths, deadline: float)
 
     Raises PortTakenError, BootError.
     """
-    with watched(paths.console, paths.terminal) as console:
+    with closing(Console(paths.console, paths.terminal)) as console:
         _wait(shell, process, console, deadline)
     try:
         return shell.connect(max(10.0, deadline - time.monotonic()))

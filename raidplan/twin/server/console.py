@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 PASSPHRASE = "nothing secret is in a twin"
@@ -44,16 +43,6 @@ class Console:
         """Leaves the console: not before the guest has gone on, for QEMU forgets what nobody has taken by then."""
         if self._line:
             self._line.close()
-
-
-@contextmanager
-def watched(log: Path, terminal: Path) -> Iterator[Console]:
-    """The console while a guest boots."""
-    console = Console(log, terminal)
-    try:
-        yield console
-    finally:
-        console.close()
 
 
 def _connected(path: Path) -> socket.socket:
