@@ -17,10 +17,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
+from tests.machine.boots import COMBINATIONS
+
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / ".results" / "test-all.jsonl"
 CODE = ("raidplan", "ansible", "tests", "examples", "schemas", "pyproject.toml")
 """The tests' results hang on these."""
+BOOTED = "machine/test_boot_from_disks.py::test_made_booted_updated_and_booted_without_each_disk"
 IN_SERVERS = {
     "servers": (
         "machine/test_servers.py",
@@ -43,18 +46,15 @@ IN_SERVERS = {
     ),
     "wipe-kills": ("machine/test_wipe.py::test_killed_in_every_act_of_a_teardown",),
     "packages": ("release/test_in_servers.py",),
-    "target": (
-        "machine/test_target.py",
-        "machine/test_target_kills.py",
-        "machine/test_grub_probe.py",
-        "machine/test_kept_partition.py",
-    ),
+    "target": ("machine/test_target.py", "machine/test_kept_partition.py"),
+    "target-kills": ("machine/test_target_kills.py",),
+    "grub-probe": ("machine/test_grub_probe.py",),
     "drift": ("machine/test_drift.py", "machine/test_foreign.py", "machine/test_how_to.py"),
     "random-kills": ("kills/test_cases.py",),
     "fleet": ("machine/test_fleet.py",),
     "encryption": ("machine/test_encryption.py",),
     "rehearsal": ("machine/test_rehearsal.py",),
-    "boot-from-disks": ("machine/test_boot_from_disks.py",),
+    **{f"boot-{each}": (f"{BOOTED}[{each}]",) for each in COMBINATIONS},
 }
 """The tests in virtual servers, by part: arguments of pytest, below tests/ where they are no options."""
 MAKERS = ("tests/apply/test_interrupted_makers.py", "tests/apply/test_interrupted_volumes.py")
@@ -128,7 +128,7 @@ def show() -> bool:
         if record:
             words = f"{'passed' if record['code'] == 0 else 'FAILED'}: {record['tests']} tests, {record['skipped']} skipped, {record['seconds']} s"
             words += ", on a changed tree" * record["dirty"]
-        print(f"{name:16}{words}")
+        print(f"{name:{max(map(len, parts()))}}  {words}")
     return all(name in newest and newest[name]["code"] == 0 and not newest[name]["dirty"] for name in parts())
 
 

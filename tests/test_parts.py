@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,7 @@ def test_every_test_in_a_virtual_server_is_in_one_part() -> None:
 
 
 def test_every_test_of_a_file_in_two_parts_is_in_one_of_them() -> None:
-    words = [word for each in parts.IN_SERVERS.values() for word in each]
+    words = [word for each in parts.IN_SERVERS.values() for word in each if not word.startswith(parts.BOOTED)]
     left_out = {word.removeprefix("--deselect=tests/") for word in words if word.startswith("--deselect=")}
     assert left_out and left_out == {word for word in words if "::" in word and not word.startswith("--")}
 
@@ -42,9 +43,10 @@ def test_only_records_of_this_commit_on_a_clean_tree_count(
         return parts.show()
 
     assert shown()
-    assert "wipes           passed: 3 tests, 0 skipped, 9 s\n" in capsys.readouterr().out
-    assert not shown(digest="another") and "wipes           no record of this code" in capsys.readouterr().out
-    assert not shown(code=1) and "wipes           FAILED" in capsys.readouterr().out
+    assert re.search("^wipes +passed: 3 tests, 0 skipped, 9 s$", capsys.readouterr().out, re.MULTILINE)
+    assert not shown(digest="another")
+    assert re.search("^wipes +no record of this code$", capsys.readouterr().out, re.MULTILINE)
+    assert not shown(code=1) and re.search("^wipes +FAILED", capsys.readouterr().out, re.MULTILINE)
     assert not shown(dirty=True) and "on a changed tree" in capsys.readouterr().out
 
 

@@ -24,7 +24,7 @@ from raidplan.twin.rehearsal.making import TARGET
 from raidplan.twin.server.arguments import Firmware
 from tests.machine.servers import EXAMPLES
 
-RECORDS = Path(__file__).parent / "boots.jsonl"
+RECORDS = Path(__file__).parents[2] / ".results" / "boots.jsonl"
 SIZES = {
     "root-raid1-bios": {"": "10GiB", "swap": "512MiB", "root": "4GiB"},
     "root-raid1-uefi": {"": "6GiB", "swap": "512MiB"},
@@ -94,6 +94,7 @@ class Record:
 
     def keep(self) -> None:
         """Adds it to the records."""
+        RECORDS.parent.mkdir(exist_ok=True)
         with RECORDS.open("a") as file:
             file.write(json.dumps(asdict(self)) + "\n")
 
@@ -191,8 +192,9 @@ def table(found: Mapping[Combination, Record]) -> Iterable[tuple[Combination, st
 def main() -> int:
     """Prints the table; 1 where a record does not count."""
     rows = [*table(records())]
+    width = max(len(str(each)) for each in COMBINATIONS)
     for each, words, counts in rows:
-        print(f"{'ok  ' if counts else 'FAIL'} {each!s:35}{words}")  # noqa: T201
+        print(f"{'ok  ' if counts else 'FAIL'} {each!s:{width}}  {words}")  # noqa: T201
     print(f"{sum(counts for *_, counts in rows)} of {len(rows)} combinations")  # noqa: T201
     return 0 if all(counts for *_, counts in rows) else 1
 
