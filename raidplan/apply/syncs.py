@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from raidplan.base.size import KIB, SECTOR
 from raidplan.facts import Machine
 from raidplan.facts.block import number_of, text_of
 from raidplan.plan import Plan, SetAttribute
+from raidplan.plan.read_by_grub import read_by_grub
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
@@ -41,6 +42,8 @@ class Sync:
     """0 as long as the kernel has not measured it."""
     waits: bool = False
     """For another array on the same disks."""
+    boots: bool = False
+    """GRUB reads it, and may read a member that is rebuilt."""
 
     @property
     def percent(self) -> float:
@@ -69,12 +72,13 @@ class HeldSync:
 def syncs(plan: Plan, machine: Machine, world: World, new: Collection[str] = ()) -> tuple[Sync, ...]:
     """The present work of the plan's arrays; `new` are the steps that finished in this run."""
     found = []
+    by_grub = {step.id for step in read_by_grub(plan)}
     for step in plan.steps:
         if step.proof is None or step.proof.kind != "array" or not step.creates:
             continue
         array = machine.observe("array", step.proof.key) or {}
         sync = _sync(str(array.get("device", "")), world, new=step.id in new)
-        found += [sync] if sync else []
+        found += [replace(sync, boots=step.id in by_grub and sync.action == WORDS["recover"])] if sync else []
     return tuple(found)
 
 

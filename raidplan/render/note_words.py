@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from raidplan.apply.note import Note
 from raidplan.render.key_words import AT
 from raidplan.render.sentences import filled
+from raidplan.render.syncs import NO_RESTART
 
 READS = f"{AT}: {{what}}, as {{program}} writes it here, can be read by"
 UNTIL_ADOPTED = "`apply` refuses what stands until `raidplan adopt` has looked at it"
@@ -20,7 +21,7 @@ SENTENCES: Mapping[str, str] = {
     "loader-cannot-read": f"{READS} GRUB {{since}} or later{{version:?, and this machine has %}}",
     "devices-limited": "{place} lets mdadm look at {devices: } only: no array with members elsewhere is assembled at boot",
     "rebuilds": f"{AT}: md rebuilds a member, and its redundancy is whole again only then (mdadm --wait {{node}})"
-    "{loader:?; do not restart before, because % may read that member}",
+    f"{{boots:?; {NO_RESTART}}}",
     "alarms-overridden": "{place} will be overridden: alarms go to {ours}, not to {theirs: }",
     "alarms-of-others": "alarms of {arrays} go to {ours} as well: mdadm takes one address for all arrays",
     "names-stay": "names=yes stays in {place}, which gives all arrays of the machine such names: {line_at:|a line}{node:? (%)} needs it; "

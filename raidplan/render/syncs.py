@@ -5,10 +5,13 @@ from __future__ import annotations
 from raidplan.apply.syncs import WORDS, HeldSync, Sync
 from raidplan.base.words import duration
 
+NO_RESTART = "do not restart before, because GRUB may read that member"
+
 
 def sync_text(sync: Sync) -> str:
     """Progress, speed and time left of one array's sync, as far as the kernel tells them."""
     until = "; its redundancy is whole again only then" if sync.action == WORDS["recover"] else ""
+    until += f"; {NO_RESTART}" if sync.boots else ""
     if sync.waits:
         return f"{sync.array}: the {sync.action} waits for that of another array on the same disks; it begins by itself{until}"
     left = sync.seconds_left

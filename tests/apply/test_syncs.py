@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,24 @@ def found(root: Path, action: str, completed: str, speed: str, *, new: bool = Tr
 def test_said(tmp_path: Path, action: str, completed: str, speed: str, new: bool, said: str) -> None:
     (sync,) = found(tmp_path, action, completed, speed, new=new)
     assert sync_text(sync) == f"md_x: {said}"
+
+
+@pytest.mark.parametrize(("action", "warned"), [("recover", True), ("resync", False), ("check", False)])
+def test_who_restarts_while_grub_reads_a_member_that_is_not_whole_is_warned(
+    tmp_path: Path, action: str, warned: bool
+) -> None:
+    made = Step("fs.x.make", "format", "make it", Run(("mke2fs",)), "fs.x", needs=("array.x",), proof=Proof("filesystem", "f", {}), guard=("/dev/md/x",))  # fmt: skip
+    mount = Step(
+        "fs.x.mount", "activate", "mount it", Run(("mount",)), "fs.x", proof=Proof("mount", "/boot", {})
+    )
+    grub = Step("boot.grub.d0", "activate", "install it", Run(("grub-install", "/dev/x")), "boot.grub")
+    for steps, boots in (((STEP, made, mount, grub), warned), ((STEP, made, mount), False)):
+        md = tmp_path / f"{boots}{len(steps)}/sys/block/md_x/md"
+        md.mkdir(parents=True)
+        (md / "sync_action").write_text(f"{action}\n")
+        (sync,) = syncs(replace(PLAN, steps=steps), MACHINE, Scratch(md.parents[3]), ())
+        assert sync.boots is boots
+        assert ("do not restart before" in sync_text(sync)) is boots
 
 
 @pytest.mark.parametrize("action", ["idle", "frozen", ""])

@@ -127,9 +127,9 @@ def rebuilding(plan: Plan, machine: Machine) -> Iterator[Note]:
     for step in plan.steps:
         if step.creates and step.proof and is_rebuilt(step.proof, machine):
             found = machine.observe("array", step.proof.key) or {}
-            boot = "GRUB" if step.id in boots else ""
+            boot = step.id in boots
             yield note(
-                "rebuilds", place=step.because, line=step.line, node=str(found.get("node")), loader=boot
+                "rebuilds", place=step.because, line=step.line, node=str(found.get("node")), boots=boot
             )
 
 
