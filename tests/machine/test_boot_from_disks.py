@@ -94,12 +94,12 @@ def test_made_booted_updated_and_booted_without_each_disk(
         alone = [disk.name for disk in disks[1:]]
         if mounts := predicted(loaded, *alone):
             say(f"from {new.name} alone")
-            assert observed(twin, [new], loaded) == mounts
+            assert observed(twin, loaded, *alone) == mounts
         record.replaced = True
-        for name, disk in zip([each.name for each in disks], there := [new, *disks[1:]], strict=True):
+        for name, disk in zip([each.name for each in disks], [new, *disks[1:]], strict=True):
             say(f"without {disk.name}")
             record.predicted[name] = predicted(loaded, name)
-            record.observed[name] = observed(twin, [each for each in there if each is not disk], loaded)
+            record.observed[name] = observed(twin, loaded, disk.name)
             say(f"predicted {record.predicted[name]}, observed {record.observed[name]}")
     record.seconds = round(time.monotonic() - began)
     record.keep()
@@ -161,16 +161,17 @@ def predicted(loaded: Loaded, *lost_disks: str) -> list[str]:
     )
 
 
-def observed(twin: Twin, disks: Sequence[Disk], loaded: Loaded) -> list[str]:
-    """The mount points of the layout that are there after a boot with these disks; none if it does not boot."""
+def observed(twin: Twin, loaded: Loaded, *lost: str) -> list[str]:
+    """The mount points of the layout that are there after a boot without these disks; none if it does not boot.
+
+    Every boot begins with what stands now: one without a disk makes that a stale one for the next.
+    """
     assert loaded.layout is not None
-    twin.refit(disks)
     try:
-        twin.start_from_disks(timeout=BOOT_SECONDS)
+        twin.start_over(without=lost, timeout=BOOT_SECONDS)
     except BootError:
-        twin.power_cut()
-        return []
-    wanted = {entry.mount for entry in loaded.layout.filesystems.values() if entry.mount}
-    found = sorted(wanted & mounted(twin))
-    twin.shut_down()
-    return found
+        found: set[str] = set()
+    else:
+        found = mounted(twin)
+    twin.power_cut()
+    return sorted({entry.mount for entry in loaded.layout.filesystems.values() if entry.mount} & found)

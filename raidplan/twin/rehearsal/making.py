@@ -23,7 +23,7 @@ tar --directory=/ --one-file-system --exclude=./var/lib/raidplan --exclude=./etc
 mkdir -p {TARGET}/etc/default/grub.d {TARGET}/etc/systemd/system.conf.d {TARGET}/etc/kernel
 cat > {TARGET}/etc/default/grub.d/twin.cfg
 sed -n 's/^GRUB_CMDLINE_LINUX="\\(.*\\)"$/\\1/p' {TARGET}/etc/default/grub.d/twin.cfg > {TARGET}/etc/kernel/cmdline
-printf '[Manager]\\nDefaultTimeoutStartSec=15min\\n' > {TARGET}/etc/systemd/system.conf.d/twin.conf
+printf '[Manager]\\nDefaultTimeoutStartSec=15min\\nDefaultDeviceTimeoutSec=15min\\n' > {TARGET}/etc/systemd/system.conf.d/twin.conf
 sync
 """
 """The rescue system is a whole Debian, made by mmdebstrap: an installer that has everything at hand."""
