@@ -22,6 +22,8 @@ ABOUT = (
 )
 PATHS = ("layout", "layouts", "paths", "output", "devices")
 """Arguments whose value is a file."""
+FOLDERS = ("target", "state", "image", "keep")
+"""Arguments whose value is a folder."""
 NAMES = ("rule", "select", "ignore")
 """Arguments whose value is the name of a rule."""
 
@@ -37,6 +39,8 @@ def parser() -> argparse.ArgumentParser:
         for action in command._actions:
             if action.dest in PATHS:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
+            elif action.dest in FOLDERS:
+                action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
             elif action.dest in NAMES:
                 action.choices = sorted(CATALOGUE)
     return whole
@@ -44,8 +48,12 @@ def parser() -> argparse.ArgumentParser:
 
 def commands(whole: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     """The parser of each command."""
-    (subparsers,) = (each for each in whole._actions if isinstance(each, argparse._SubParsersAction))
-    return dict(subparsers.choices)
+    return dict(_subparsers(whole).choices)
+
+
+def _subparsers(whole: argparse.ArgumentParser) -> argparse._SubParsersAction[argparse.ArgumentParser]:
+    (found,) = (each for each in whole._actions if isinstance(each, argparse._SubParsersAction))
+    return found
 
 
 def completion(shell: str) -> str:
@@ -53,6 +61,8 @@ def completion(shell: str) -> str:
     whole = parser()
     for name, command in commands(whole).items():
         command.description = COMMANDS[name]  # a line for each command, where a manual page has all of it
+    of_command = _subparsers(whole).add_parser("help", help="the help of a command")
+    of_command.add_argument("command", choices=tuple(COMMANDS))
     return shtab.complete(whole, shell=shell)
 
 

@@ -32,6 +32,10 @@ def _read(arguments: argparse.Namespace) -> Machine:
     """The machine, with what a layout's plan asks about. Raises Unable."""
     if not arguments.layout:
         return read_machine()
+    if arguments.what != "facts":
+        raise Unable(
+            "--for is for facts: `raidplan discover facts --for LAYOUT`; the hardware is the same for every layout"
+        )
     loaded = pipeline.check(arguments.layout)
     plan, loaded = pipeline.plan(loaded) if loaded.valid else (None, loaded)
     if plan and loaded.placements:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from raidplan.document import Reader, read_text
-from raidplan.document.parse import parse
+from raidplan.document.parse import MAX_BYTES, parse
 
 YAML = (".yaml", ".yml")
 SUFFIXES = (".hardware.yaml", ".hardware.yml")
@@ -57,7 +57,20 @@ def looks_like_layout(file: str) -> bool:
     So does a file of hardware: all of its keys are those of a hardware section, and `disks` is one.
     """
     text = read_text(file)[0]
-    return text is None or looks_like_layout_text(text)  # that it cannot be read is told
+    if text is None:
+        return _bytes_look_like_layout(file)  # that it cannot be read is told
+    return looks_like_layout_text(text)
+
+
+def _bytes_look_like_layout(file: str) -> bool:
+    """The same of a file that is not UTF-8, where those of others are no mistake; one that cannot be read may be a layout."""
+    if not os.path.isfile(file):
+        return True
+    try:
+        with open(file, "rb") as opened:
+            return looks_like_layout_text(opened.read(MAX_BYTES).decode("latin-1"))
+    except OSError:
+        return True
 
 
 def looks_like_layout_text(text: str) -> bool:

@@ -8,7 +8,7 @@ CODES: Mapping[str, tuple[str, str]] = {
     # the disks, and what is on them
     "disk-unmatched": (
         "No disk, or more than one, has the identifiers, or it is unfit.",
-        "Correct them (`raidplan discover` prints them), or connect the disk.",
+        "Correct them (`raidplan discover hardware` prints them), or connect the disk.",
     ),
     "disk-not-blank": (
         "A disk that would be written over has content.",

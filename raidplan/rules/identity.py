@@ -110,7 +110,7 @@ def disk_without_identity(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             ("hardware", "disks", unknown[0]),
             f"{counted(len(unknown), 'disk')} to be written to {verb} neither serial nor wwn nor path: {listed(unknown)}",
-            "add the serial numbers; `raidplan discover` prints them",
+            "add the serial numbers; `raidplan discover hardware` prints them",
             related=places("disk", ("hardware", "disks"), unknown[1:]),
         )
 
@@ -149,7 +149,7 @@ def unstable_device_name(topology: Topology) -> Iterator[Hit]:
                 path,
                 f"'{shortened(text)}' is a kernel's name and no {path[-1]}: no disk has it, and after the next boot "
                 "another disk may be called so",
-                "write what `raidplan discover` prints",
+                "write what `raidplan discover hardware` prints",
             )
 
 
@@ -188,7 +188,7 @@ def device_node_as_path(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 path,
                 f"'{shortened(text)}' is a file, and no {path[-1]} begins with /dev/",
-                "write what `raidplan discover` prints",
+                "write what `raidplan discover hardware` prints",
             )
 
 

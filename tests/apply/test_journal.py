@@ -141,7 +141,7 @@ def test_no_line_can_be_changed_moved_or_left_out(data: st.DataObject) -> None:
             case "swap":
                 lines[at], lines[at + 1] = lines[at + 1], lines[at]
         journal.file.write_bytes(b"".join(lines))
-        with pytest.raises(BrokenJournal, match="does not follow|by a later raidplan"):
+        with pytest.raises(BrokenJournal, match=r"does not follow|by a later raidplan"):
             read_past(journal.folder)
 
 

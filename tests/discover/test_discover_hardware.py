@@ -288,3 +288,8 @@ def test_facts_of_this_machine_make_a_plan_elsewhere(
     (tmp_path / "wrong.yaml").write_text("version: 1\n")
     assert run(["discover", "facts", "--for", str(tmp_path / "wrong.yaml")]) == 2
     assert f"{tmp_path}/wrong.yaml:1: " in capsys.readouterr().err, "where the first error stands"
+
+
+def test_the_hardware_is_the_same_for_every_layout(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["discover", "hardware", "--for", "examples/raid1-pair.yaml"]) == 2
+    assert "raidplan discover facts --for" in capsys.readouterr().err

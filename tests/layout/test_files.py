@@ -212,3 +212,10 @@ def test_an_unsaved_buffer_stands_for_its_file(
     assert check(LAYOUT % "hw/b.yaml", "layouts/o.yaml", "-") == 2
     assert "a link that leads out of the layout's folder" in capsys.readouterr().out
     assert check(good, "layouts/o.yaml", "layouts/o.yaml") == 2
+
+
+def test_a_file_of_others_in_another_encoding_is_no_mistake(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_bytes(b"services: {}  # caf\xe9\n")
+    (tmp_path / "box.yaml").write_bytes(b"version: 1\nhost: caf\xe9\narrays: {}\n")
+    found = [Path(each).name for each in to_check([str(tmp_path)])]
+    assert found == ["box.yaml"], "one of ours, whose encoding is told"

@@ -110,3 +110,34 @@ def test_other_files_are_left_alone(editor: Editor, tmp_path: Path) -> None:
     other = editor.open(tmp_path / "port.yaml", "services:\n  web: {image: nginx}\n")
     assert editor.at("hover", other, 0, 2) is None
     assert not editor.waiting
+
+
+@pytest.mark.parametrize("text", ["", "foo: 1\n"], ids=["empty", "of others"])
+def test_what_is_no_layout_any_more_has_no_diagnostics(editor: Editor, tmp_path: Path, text: str) -> None:
+    uri = editor.open(tmp_path / "box.yaml", LAYOUT)
+    assert editor.diagnostics()[1]
+    changed = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": text}]}
+    editor.send("textDocument/didChange", changed)
+    assert editor.diagnostics() == (uri, [])
+
+
+def test_a_closed_file_is_as_on_the_disk_or_forgotten(editor: Editor, tmp_path: Path) -> None:
+    uri = editor.open(tmp_path / "box.yaml", LAYOUT)
+    assert editor.diagnostics()[1]
+    (tmp_path / "box.yaml").unlink()
+    editor.send("textDocument/didClose", {"textDocument": {"uri": uri}})
+    assert editor.diagnostics() == (uri, [])
+
+
+@pytest.mark.parametrize("uri", ["untitled:Untitled-1", "vscode-vfs://github/x/y.yaml"])
+def test_answers_have_the_name_that_the_editor_knows(editor: Editor, uri: str) -> None:
+    document = {"uri": uri, "languageId": "yaml", "version": 1, "text": LAYOUT}
+    editor.send("textDocument/didOpen", {"textDocument": document})
+    at, found = editor.diagnostics()
+    assert at == uri
+    (chunk,) = [each for each in found if each["code"] == "chunk-on-raid1"]
+    asked = {"textDocument": {"uri": uri}, "range": chunk["range"], "context": {"diagnostics": [chunk]}}
+    actions = editor.ask("textDocument/codeAction", asked)
+    assert [uri] in [list(each["edit"]["changes"]) for each in actions]
+    editor.send("textDocument/didClose", {"textDocument": {"uri": uri}})
+    assert editor.diagnostics() == (uri, [])

@@ -18,6 +18,8 @@ from tests.absent import left_out
 
 TYPED = {
     "raidplan disc": "discover",
+    "raidplan hel": "help",
+    "raidplan help disc": "discover",
     "raidplan explain chunk-on-": "chunk-on-raid1",
     "raidplan check --ignore chunk-on-": "chunk-on-raid1",
     "raidplan check --fail-": "--fail-on",

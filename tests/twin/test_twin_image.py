@@ -146,3 +146,9 @@ def test_from_debian_13_on_systemd_opens_encryptions_by_a_package_of_its_own() -
     assert "systemd-cryptsetup" not in Recipe("bookworm").included
     assert "systemd-cryptsetup" in Recipe("trixie").included
     assert "systemd-cryptsetup" not in Recipe("trixie", packages=("mdadm",)).included
+
+
+def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("no folder")
+    with pytest.raises(BuildError, match="set XDG_CACHE_HOME, or name an image"):
+        find_or_build(cache=tmp_path / "home" / "cache")

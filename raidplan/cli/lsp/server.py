@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -41,6 +42,18 @@ class Workspace:
     """The last one that could be read, which knows the names."""
     shown: dict[str, set[str]] = field(default_factory=dict)
     """The files that have diagnostics, by layout."""
+    uris: dict[str, str] = field(default_factory=dict)
+    """The names that the editor has for files: one that was never saved is `untitled:…`."""
+
+    def file_of(self, uri: str) -> str:
+        """The file, which answers are about under the name that the editor has for it."""
+        file = to_fs_path(uri) if uri.startswith("file:") else uri
+        self.uris[file or uri] = uri
+        return file or uri
+
+    def uri_of(self, file: str) -> str:
+        """The editor's name for a file."""
+        return self.uris.get(file) or from_fs_path(file) or file
 
     def reader(self, layout: str) -> Reader:
         """The texts as they are in the editor, else on the disk."""
@@ -64,7 +77,7 @@ class Workspace:
 
     def place(self, uri: str, at: types.Position) -> tuple[Cursor | None, bool, Layout | None]:
         """The cursor, whether it is in a file of hardware, and the layout that it belongs to."""
-        file = _file(uri)
+        file = self.file_of(uri)
         text = self.text(file)
         lines = text.splitlines()
         line = lines[at.line] if at.line < len(lines) else ""
@@ -81,10 +94,6 @@ def _settings(layout: str) -> Settings:
         return DEFAULT
 
 
-def _file(uri: str) -> str:
-    return to_fs_path(uri) or uri
-
-
 def serve() -> None:
     """Serves until the editor closes the connection."""
     server = LanguageServer("raidplan", __version__)
@@ -96,36 +105,53 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
     """The features of the server."""
 
     def show(uri: str) -> None:
-        for loaded in workspace.check(_file(uri)):
+        checked = set()
+        for loaded in workspace.check(workspace.file_of(uri)):
+            checked.add(loaded.file)
             found: dict[str, list[types.Diagnostic]] = {file: [] for file in loaded.sources}
             found |= {file: [] for file in workspace.shown.get(loaded.file, ())}
             for item in loaded.findings:
                 found.setdefault(item.span.file, []).append(_diagnostic(item, workspace))
             for file, diagnostics in found.items():
-                server.text_document_publish_diagnostics(
-                    types.PublishDiagnosticsParams(from_fs_path(file) or file, diagnostics)
-                )
+                publish(file, diagnostics)
             workspace.shown[loaded.file] = {file for file, diagnostics in found.items() if diagnostics}
+        if not checked:  # it is no layout any more
+            forget(workspace.file_of(uri))
+
+    def publish(file: str, diagnostics: list[types.Diagnostic]) -> None:
+        server.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(workspace.uri_of(file), diagnostics)
+        )
+
+    def forget(layout: str) -> None:
+        workspace.loaded.pop(layout, None)
+        for file in workspace.shown.pop(layout, ()):
+            publish(file, [])
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def open_file(params: types.DidOpenTextDocumentParams) -> None:
-        workspace.texts[_file(params.text_document.uri)] = params.text_document.text
+        workspace.texts[workspace.file_of(params.text_document.uri)] = params.text_document.text
         show(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def change_file(params: types.DidChangeTextDocumentParams) -> None:
         uri = params.text_document.uri
-        workspace.texts[_file(uri)] = server.workspace.get_text_document(uri).source
+        workspace.texts[workspace.file_of(uri)] = server.workspace.get_text_document(uri).source
         show(uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def close_file(params: types.DidCloseTextDocumentParams) -> None:
-        workspace.texts.pop(_file(params.text_document.uri), None)
+        file = workspace.file_of(params.text_document.uri)
+        workspace.texts.pop(file, None)
+        if os.path.exists(file):
+            show(params.text_document.uri)  # as it is on the disk, for a layout that names it is open perhaps
+        else:
+            forget(file)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def show_key(params: types.HoverParams) -> types.Hover | None:
         place, hardware, _ = workspace.place(params.text_document.uri, _behind_key(params, workspace))
-        known = looks_like_layout_text(workspace.text(_file(params.text_document.uri)))
+        known = looks_like_layout_text(workspace.text(workspace.file_of(params.text_document.uri)))
         key = key_at(place, hardware) if known and place else None
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, hover(key))) if key else None
 
@@ -137,7 +163,9 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
         if place is None:
             return []
         at = params.position
-        there = keys_beside(workspace.text(_file(params.text_document.uri)), at.line, at.character)
+        there = keys_beside(
+            workspace.text(workspace.file_of(params.text_document.uri)), at.line, at.character
+        )
         begin = types.Position(params.position.line, params.position.character - len(place.word))
         return [
             types.CompletionItem(
@@ -155,7 +183,7 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
 
 def _behind_key(params: types.HoverParams, workspace: Workspace) -> types.Position:
     """The position behind the key that is pointed at."""
-    lines = workspace.text(_file(params.text_document.uri)).splitlines()
+    lines = workspace.text(workspace.file_of(params.text_document.uri)).splitlines()
     at = params.position
     line = lines[at.line] if at.line < len(lines) else ""
     end = at.character
@@ -168,7 +196,7 @@ def _behind_key(params: types.HoverParams, workspace: Workspace) -> types.Positi
 
 def _actions(params: types.CodeActionParams, workspace: Workspace) -> Iterator[types.CodeAction]:
     """The hints of the findings in a range that a program can follow."""
-    file = _file(params.text_document.uri)
+    file = workspace.file_of(params.text_document.uri)
     for loaded in workspace.loaded.values():
         if loaded.document is None:
             continue
@@ -182,7 +210,7 @@ def _actions(params: types.CodeActionParams, workspace: Workspace) -> Iterator[t
             made = replacements(loaded.document, item.finding.edits, workspace.reader(loaded.file))
             edits: dict[str, list[types.TextEdit]] = {}
             for each in made:
-                uri = from_fs_path(each.span.file) or each.span.file
+                uri = workspace.uri_of(each.span.file)
                 edits.setdefault(uri, []).append(types.TextEdit(_range(each.span, workspace), each.text))
             if made:
                 yield types.CodeAction(
@@ -197,7 +225,7 @@ def _diagnostic(item: Located, workspace: Workspace) -> types.Diagnostic:
     finding = item.finding
     related = [
         types.DiagnosticRelatedInformation(
-            types.Location(from_fs_path(span.file) or span.file, _range(span, workspace)), place.message
+            types.Location(workspace.uri_of(span.file), _range(span, workspace)), place.message
         )
         for place, span in zip(finding.related, item.related, strict=True)
     ]

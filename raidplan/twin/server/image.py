@@ -71,8 +71,13 @@ def find_or_build(
     Raises `BuildError`. Safe against another process that builds the same image.
     """
     cache = cache or cache_folder()
-    cache.mkdir(parents=True, exist_ok=True)
-    identity = _identity(cache / "keys")
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        identity = _identity(cache / "keys")
+    except OSError as error:
+        raise BuildError(
+            f"images are kept in {cache}, and that cannot be written ({error.strerror}): set XDG_CACHE_HOME, or name an image"
+        ) from None
     public = identity.with_suffix(".pub").read_text()
     recipe = replace(recipe or Recipe(), authorized_key=public)
     final = cache / recipe.digest
