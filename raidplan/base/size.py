@@ -72,6 +72,10 @@ def parse_rate(text: str) -> int:
 
 def parse_speed(text: str) -> int:
     """A link's line rate in bits per second: `1.5Gbps`, `6Gbps`. Raises Mistake."""
+    if text.lower() in ("nvme", "pcie", "sas", "sata", "usb"):
+        raise Mistake(
+            f"'{text}' is a kind of link, and no speed", "write its rate, such as 6Gbps, or leave it out"
+        )
     number, unit = _split(text, "a link speed", "6Gbps")
     scale = {"Gbps": 10**9, "Mbps": 10**6}.get(unit)
     if scale is None:

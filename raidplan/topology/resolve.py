@@ -14,6 +14,7 @@ from raidplan.layout.kinds.device import Device, Impossible, Kind, Use
 from raidplan.layout.kinds.disk import partition_for
 from raidplan.layout.kinds.meant_range import meant_range
 from raidplan.layout.model import Layout
+from raidplan.topology.meant_partition import meant_partition
 from raidplan.topology.wiring import Wiring
 
 SECTIONS = ("hardware.disks", "arrays", "encryption", "volume_groups", "filesystems", "swap")
@@ -194,6 +195,7 @@ def _edges(items: Mapping[Path, Item], topology: Topology) -> tuple[dict[Path, l
             first = topology.used_by.get(use.device)
             if use.device not in topology.provider:
                 near = suggestion(meant_range(use.device, topology.provider))
+                near = near or meant_partition(use.device, topology.layout.hardware.disks)
                 near = near or (did_you_mean(use.device, topology.provider) if len(findings) < MANY else "")
                 message = f"there is no device '{use.device}' in this layout"
                 findings.append(

@@ -154,7 +154,7 @@ ONE = {
     ),
     "a range with a hyphen": (array("members: [d0..d3]"), "4:32 invalid-value", "'d0..d3' is not the name of a device", "write d<0-3>"),
     "the name of an array": (array("members: [/dev/md0]"), "4:32 unstable-device-name", "'/dev/md0' is an array", "write the name that it has"),
-    "the name of a file": (array("members: [/dev/md/data]"), "4:32 unstable-device-name", "'/dev/md/data' is an array", "under arrays"),
+    "the name of a file": (array("members: [/dev/md/data]"), "4:32 unstable-device-name", "'/dev/md/data' is a node", "write data, its name under arrays"),
     "a whole host name": ("version: 1\nhost: nas1.example.org", "2:7 invalid-value", "has a domain", "write nas1"),
     "two lines": (disk("serial: \"a\\nb\""), "5:18 invalid-value", "the text is empty or holds line breaks", "write one line"),
 }  # fmt: skip

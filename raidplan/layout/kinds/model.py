@@ -216,6 +216,13 @@ def _host(text: str) -> str:
 
 
 def _reference(text: str) -> str:
+    array = text.removeprefix("/dev/md/")
+    if array != text and re.fullmatch(NAME_PATTERN, array):
+        raise Refused(
+            "unstable-device-name",
+            f"'{text}' is a node, and a layout calls an array by its name",
+            f"write {array}, its name under arrays",
+        )
     if re.match("/dev/md", text):
         raise Refused(
             "unstable-device-name",
