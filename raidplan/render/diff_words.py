@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from raidplan.base.findings import dotted
 from raidplan.base.size import drive_size, human, human_beside, parse_size
 from raidplan.base.words import counted, duration, listed
-from raidplan.diff import Change, Diff, Figure, Loss, Shrink, Thing, Tolerance
+from raidplan.diff import Change, Diff, Fate, Figure, Loss, Shrink, Thing, Tolerance
 from raidplan.plan import Plan
 from raidplan.render.estimate_words import alike, described, mb
 from raidplan.render.folded import groups
@@ -109,7 +109,7 @@ def _headline(diff: Diff) -> Iterator[str]:
     if diff.losses:
         known = [loss.capacity for loss in diff.losses if loss.capacity is not None]
         room = f", {drive_size(sum(known))}" if known else ""
-        yield f"data on {counted(len(diff.losses), 'thing')} would be destroyed{room}"
+        yield f"{counted(len(diff.losses), 'thing')} with data would be destroyed{room}"
     if diff.shrinks:
         smaller = [f"{each.name} {_sizes(each)}" for each in diff.shrinks]
         none = "" if diff.losses else "no data would be destroyed, but "
@@ -173,7 +173,10 @@ def _things(things: Sequence[Thing]) -> Iterator[Row]:
         what = first.what if len(group) > 1 else described(first)
         noun, whose = _noun(first), names([_called(t) for t in group])
         beside = f", {what}" if what and what not in (noun, "supply") else ""
-        details = [*map(_change, filter(_seen, first.changes)), *([first.note] if first.note else [])]
+        details = [
+            *(_change(each, first.fate) for each in first.changes if _seen(each)),
+            *([first.note] if first.note else []),
+        ]
         whole = f"{noun} {whose}" if noun else whose
         yield Row(MARKS[first.fate.value], f"{fate}: {whole}{beside}", tuple(details))
 
@@ -201,13 +204,15 @@ def _seen(change: Change) -> bool:
 _COUNT = re.compile(r"\d{5,}[KMG]?i?B")
 
 
-def _change(change: Change) -> str:
+def _change(change: Change, fate: Fate) -> str:
     old, new = (human(parse_size(v)) if _COUNT.fullmatch(v) else v for v in (change.old, change.new))
     if old == new:
         old, new = change.old, change.new
     values = f"{change.key}: {old or 'not set'} -> {new or 'not set'}"
     if change.how is None:
         return f"{values} (cannot be changed in place)"
+    if fate is Fate.RECREATED:
+        return values  # it is made anew, whatever could change this property alone
     done = "" if change.how.command == "none" else f"by {change.how.command}"
     note = ", ".join(part for part in (done, change.how.note) if part)
     return f"{values} ({note})" if note else values
@@ -236,7 +241,7 @@ def _components(components: Sequence[tuple[str, str]]) -> str:
     kinds: dict[str, list[str]] = {}
     for kind, name in components:
         kinds.setdefault(kind, []).append(name)
-    return "; ".join(f"{kind} {names(which)}" for kind, which in kinds.items())
+    return "; ".join(f"{kind} {listed(which, most=NAMES, last=' or ')}" for kind, which in kinds.items())
 
 
 def _always(losses: int | None) -> str:
@@ -244,7 +249,7 @@ def _always(losses: int | None) -> str:
         case None:
             return "not known what it survives"
         case 0:
-            return "survives the loss of no disk"
+            return "does not survive the loss of a disk"
         case 3:
             return "survives the loss of any 3 disks or more"
         case _:

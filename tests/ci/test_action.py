@@ -119,7 +119,7 @@ def test_a_changed_layout_comes_with_what_the_change_means(site: Site) -> None:
     site.write("layouts/new.yaml", GOOD)
     run = site.run("lost")
     first = run.body.splitlines()[1]
-    assert first.startswith("<b>rio</b>, layouts/old.yaml: **data on 1 thing would be destroyed, "), (
+    assert first.startswith("<b>rio</b>, layouts/old.yaml: **1 thing with data would be destroyed, "), (
         "before counts"
     )
     assert run.body.index(first) < run.body.index("### raidplan: ")

@@ -68,7 +68,7 @@ def test_both_are_said_of_one_change(tmp_path: Path, capsys: pytest.CaptureFixtu
     diffed(old, group(size="1TiB"), tmp_path)
     end = capsys.readouterr().out.splitlines()[-1]
     assert (
-        end.startswith("data on 1 thing would be destroyed")
+        end.startswith("1 thing with data would be destroyed")
         and "; capacity would be lost on 1 file system" in end
     )
 
