@@ -29,7 +29,7 @@ Maintainer: {MAINTAINER}
 Installed-Size: {{size}}
 Depends: python3 (>= 3.11), python3-yaml (>= 6.0), python3-sh (>= 1.14.2)
 Recommends: mdadm (>= 4.2), fdisk, e2fsprogs, xfsprogs, lvm2, python3-jinja2 (>= 3.1.2), python3-rich (>= 13.3.1)
-Suggests: btrfs-progs, dosfstools, f2fs-tools, python3-pydantic (>= 2.10)
+Suggests: btrfs-progs, cryptsetup, dosfstools, f2fs-tools, python3-pydantic (>= 2.10)
 Section: admin
 Priority: optional
 Description: declarative provisioning for Linux software RAID

@@ -174,7 +174,12 @@ def _no_command(words: Sequence[str]) -> int:
     from raidplan.cli.output import talk
 
     word = next((word for word in words if not word.startswith("-")), None)
-    if word is None:
+    if word is None and words:
+        hint = did_you_mean(words[0], ("--help", "--version")) or "options stand behind a command"
+        talk(
+            f"raidplan: {words[0]} is no option of raidplan alone; {hint}; raidplan --help lists the commands"
+        )
+    elif word is None:
         talk(HELP.format(commands=_listed()).rstrip())
     else:
         hint = did_you_mean(word, COMMANDS) or "raidplan --help lists the commands"

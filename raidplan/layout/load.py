@@ -52,7 +52,8 @@ def _other_version(values: object) -> Finding | None:
     if version == "1":
         return None
     word = f"version {shortened(version)}" if isinstance(version, str) else "this version"
-    return error("invalid-layout", ("version",), f"{word} is not known to this raidplan", "write version: 1")
+    hint = "write version: 1, or use the later raidplan that this was made for"
+    return error("invalid-layout", ("version",), f"{word} is not known to this raidplan", hint)
 
 
 def _hardware_alone(values: object) -> Finding | None:

@@ -277,7 +277,7 @@ def test_the_page_of_a_plan_has_the_plan_that_was_made_and_the_findings() -> Non
     assert plan is not None
     left = replace(plan, steps=plan.steps[:3], whole=plan.steps, machine_digest="sha256:1")
     root = parse(plan_page(loaded, left))
-    assert [each.text for each in root.only("article").all("h2")] == ["Findings", *loaded.sources, "Plan"]
+    assert [each.text for each in root.only("article").all("h2")] == ["Plan", "Findings", *loaded.sources]
     assert "3 steps" in root.only("article").text
 
 

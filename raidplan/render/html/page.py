@@ -94,7 +94,7 @@ def render(checked: Sequence[Loaded], look: Look) -> str:
 
 
 def plan_page(loaded: Loaded, plan: Plan) -> str:
-    """The page of `plan`: the findings, and the plan that was made for a machine or for none."""
+    """The page of `plan`: the plan that was made for a machine or for none, then the findings."""
     maker = _Maker("l1", loaded)
     section = replace(
         maker.section(), wiring=None, matrix=None, speeds=None, timeline=maker.timeline_of(plan)
@@ -110,7 +110,7 @@ def estimate_page(loaded: Loaded) -> str:
 
 def _rendered(sections: Sequence[Section], what: str = "checked") -> str:
     template, style = _page()
-    return template.render(sections=sections, style=style, version=__version__, what=what)
+    return template.render(sections=sections, style=style, version=__version__, what=what, plan_first=what == "planned")  # fmt: skip
 
 
 @cache
