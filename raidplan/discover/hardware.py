@@ -12,7 +12,7 @@ from raidplan.base.size import MIB, human
 from raidplan.discover.wiring import Wire
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import comparable
-from raidplan.layout.kinds.model import NAME_PATTERN
+from raidplan.layout.kinds.reference import NAME_PATTERN
 from raidplan.plan.partitions import TYPE_CODES
 from raidplan.render.visible import visible
 

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from raidplan.base.findings import Finding, Path, error, nearest, shortened, suggestion
 from raidplan.base.mistake import Mistake
 from raidplan.document import Document
-from raidplan.layout.kinds.model import Field, Model, OneOf, Refused, Written, fields
+from raidplan.layout.kinds.model import Field, Model, OneOf, Written, fields
+from raidplan.layout.kinds.reference import Refused
 from raidplan.layout.model import Hardware, Layout
 from raidplan.layout.not_done import NOT_DONE
 

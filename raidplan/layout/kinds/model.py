@@ -14,7 +14,7 @@ from raidplan.base import size
 from raidplan.base.hidden import is_seen
 from raidplan.base.levels import LEVELS, level_named, level_numbers
 from raidplan.base.mistake import Mistake
-from raidplan.layout.kinds.meant_range import meant_range
+from raidplan.layout.kinds.reference import NAME_PATTERN, REFERENCE_PATTERN, reference
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -170,14 +170,6 @@ def _either(word: str, parse: Callable[[str], int | Fraction], neither: str, hin
     return Written(read)
 
 
-class Refused(Mistake):
-    """A mistake that has a rule of its own; raised in place of a bare Mistake."""
-
-    def __init__(self, rule: str, message: str, hint: str) -> None:
-        super().__init__(message, hint)
-        self.rule = rule
-
-
 def _integer(text: str) -> int:
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
         raise Mistake(f"'{text}' is not a whole number", "write digits alone")
@@ -213,35 +205,6 @@ def _host(text: str) -> str:
     if dot and re.fullmatch(NAME_PATTERN, short):
         raise Mistake(f"'{text}' has a domain, and the name of a host is meant without it", f"write {short}")
     return _name(text)
-
-
-def _reference(text: str) -> str:
-    array = text.removeprefix("/dev/md/")
-    if array != text and re.fullmatch(NAME_PATTERN, array):
-        raise Refused(
-            "unstable-device-name",
-            f"'{text}' is a node, and a layout calls an array by its name",
-            f"write {array}, its name under arrays",
-        )
-    if re.match("/dev/md", text):
-        raise Refused(
-            "unstable-device-name",
-            f"'{text}' is an array, which may have another number after the next boot",
-            "write the name that it has, or is to have, under arrays",
-        )
-    if re.match(KERNEL_DEVICE, text):
-        raise Refused(
-            "unstable-device-name",
-            f"'{text}' may be another disk after the next boot",
-            "describe the disk under hardware.disks by its serial number, and use its name there",
-        )
-    if not re.fullmatch(REFERENCE_PATTERN, text) or len(text) > 129:
-        meant = meant_range(text)
-        raise Mistake(
-            f"'{text}' is not the name of a device",
-            f"write {meant}" if meant else "write one such as d00, d00.root, s0 or vg0.home",
-        )
-    return text
 
 
 def _percent(text: str) -> Fraction:
@@ -280,9 +243,6 @@ def _level(text: str) -> str:
 BLOCKS = tuple(2**n for n in range(9, 17))
 """The possible sector sizes of a disk: 512 bytes to 64 KiB."""
 UUID_PATTERN = r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
-NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_-]*"
-KERNEL_DEVICE = r"/dev/([shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|loop\d)"
-REFERENCE_PATTERN = rf"{NAME_PATTERN}(\.{NAME_PATTERN})?"
 UNIT_PATTERN = r"\s?(B|KiB|MiB|GiB|TiB|kB|MB|GB|TB)"
 NUMBER_PATTERN = r"\d+(\.\d+)?"
 ABOVE_0 = r"(?=.*[1-9])" + NUMBER_PATTERN
@@ -307,9 +267,7 @@ Boolean = Annotated[bool, Written(_boolean, {"type": "boolean"})]
 Percent = Annotated[Fraction, Written(_percent, {"type": "string", "pattern": r"^\d{1,3}(\.\d+)?%$"}, "1%")]
 Name = Annotated[str, Written(_name, {"type": "string", "pattern": f"^{NAME_PATTERN}$"}, "d00")]
 HostName = Annotated[str, Written(_host, {"type": "string", "pattern": f"^{NAME_PATTERN}$"}, "d00")]
-Reference = Annotated[
-    str, Written(_reference, {"type": "string", "pattern": f"^{REFERENCE_PATTERN}$"}, "d00")
-]
+Reference = Annotated[str, Written(reference, {"type": "string", "pattern": f"^{REFERENCE_PATTERN}$"}, "d00")]
 Word = Annotated[str, Written(_word, {"type": ["string", "number"]}, "text")]
 Uuid = Annotated[
     str,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raidplan.base.size import align_up
-from raidplan.layout.kinds.model import NAME_PATTERN
+from raidplan.layout.kinds.reference import NAME_PATTERN
 from raidplan.topology import Topology
 
 FORMAT_VERSION = 1
