@@ -13,13 +13,12 @@ from raidplan.estimate.survival import Outcome, structure
 from raidplan.estimate.survival.loss import outcomes
 from raidplan.estimate.survival.structure import BOOT
 from raidplan.layout.model import Layout
-from raidplan.plan import plan_digest
 from raidplan.review.pipeline import Loaded
 from raidplan.twin.rehearsal.making import TARGET
 from raidplan.twin.rehearsal.stages import install
 from raidplan.twin.server import Disk, Twin
 from raidplan.twin.server.failure import BootError
-from tests.machine.boots import COMBINATIONS, Combination, Record, commit, layout_of, planned, text_of
+from tests.machine.boots import COMBINATIONS, Combination, Record, commit, digest, layout_of, planned, text_of
 from tests.machine.fresh import BOOT_SECONDS, FILE, apply, disks_of_fresh, fill, nothing_to_do, started
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import contents
@@ -88,7 +87,7 @@ def test_made_booted_updated_and_booted_without_each_disk(
         listed = twin.run([*VERSIONS, OF_LOADER[combination.loader]]).stdout.splitlines()
         packages = dict(line.split() for line in listed)
         twin.shut_down()
-        record = Record(combination.example, combination.firmware, combination.release, commit(), plan_digest(plan), packages, loader=combination.loader)  # fmt: skip
+        record = Record(combination.example, combination.firmware, combination.release, commit(), digest(plan), packages, loader=combination.loader)  # fmt: skip
         say("a blank disk in place of the first")
         new = exchanged(twin, disks, text)
         alone = [disk.name for disk in disks[1:]]
