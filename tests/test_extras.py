@@ -38,6 +38,20 @@ def test_the_same_layouts_give_the_same_findings_without_any_extra(tmp_path: Pat
     assert with_all.stdout.count('"rule"') > 20 and str(wrong) in with_all.stdout
 
 
+BROKEN = ["a: [1, 2\nb: 3", "a: {b: 1\nc: 2", "a: b: c", "a:\n\tb: 1", "a: 'x", 'a: "x\\q"', "- a\nb: 1", "a: @b", "{a: 1}}", "a\nb: 1", ": a", "a: [1,,2]", "a: >5x\n b", "a: !<x y", "a: b\n- c"]  # fmt: skip
+"""YAML that no reader takes; libyaml has other words for it than PyYAML's own reader."""
+
+
+def test_broken_yaml_is_the_same_finding_without_libyaml(tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.yaml" for number, _ in enumerate(BROKEN)]
+    for file, text in zip(files, BROKEN, strict=True):
+        file.write_text(f"version: 1\n{text}\n")
+    words = ("check", "--format", "json", *map(str, files))
+    with_it, without = ran((), *words), ran(("yaml._yaml",), *words)
+    assert with_it.stdout == without.stdout and with_it.returncode == without.returncode
+    assert with_it.stdout.count('"invalid-yaml"') == len(BROKEN)
+
+
 def damaged(lines: list[str], draw: Random) -> str:
     """A layout with one line taken away, doubled, or with a key or a value that is wrong."""
     number = draw.choice([place for place, line in enumerate(lines) if ":" in line.partition("#")[0]])

@@ -50,6 +50,8 @@ class Edit:
     path: Path
     new: str | int | tuple[str, ...] | None
     """The value as it is written; None removes the key or the item."""
+    on_key: bool = False
+    """The key of the value gets a new name, not the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,16 @@ class Finding:
     related: tuple[Related, ...] = ()
     edits: tuple[Edit, ...] = ()
     """The part of the hint that a program can do: without this finding afterwards, and with none as grave in its place."""
+    meant: str = ""
+    """The word that was probably meant in place of the one at the path; an editor offers it, and a person decides."""
 
 
-def error(rule: str, path: Path, message: str, hint: str = "", *, on_key: bool = False) -> Finding:
-    """An error finding."""
-    return Finding(rule, Severity.ERROR, path, message, hint, on_key)
+def error(
+    rule: str, path: Path, message: str, hint: str = "", *, on_key: bool = False, meant: str = ""
+) -> Finding:
+    """An error finding; its hint asks for the word that was probably `meant`, if there is one."""
+    hint = suggestion(meant) or hint
+    return Finding(rule, Severity.ERROR, path, message, hint, on_key, meant=meant)
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:

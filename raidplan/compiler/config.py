@@ -113,7 +113,7 @@ def _udev(topology: Topology, tuned: list[str], started: list[str]) -> Iterator[
     content = "\n".join([head, *tuned, *started, ""])
     what = [f"tune {counted(len(tuned), 'array')}"] if tuned else []
     if started:
-        what.append(f"start {counted(len(started), 'array')} that may lack a member")
+        what.append(f"start {counted(len(started), 'array')} even if a member is missing")
     yield Step(
         id="config.udev",
         phase="prepare",

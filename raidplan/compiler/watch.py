@@ -38,7 +38,7 @@ def _wait_degraded(target: str) -> Step:
     return Step(
         id="config.degraded",
         phase="configure",
-        say=f"do not start degraded arrays at boot by themselves: {EVERY}",
+        say=f"let no array that lacks a member start at boot by itself ({EVERY})",
         action=_switch(target, "mask", LAST_RESORT),
         because="boot.degraded",
         targets=(LAST_RESORT,),
@@ -65,7 +65,7 @@ def _scrub(target: str) -> Step:
     return Step(
         id="config.scrub",
         phase="configure",
-        say=f"read all members once a month for latent errors: of {EVERY}",
+        say=f"read all members once a month to find latent errors ({EVERY})",
         action=_switch(target, "enable", start),
         because="monitoring.scrub",
         targets=(start,),
@@ -77,7 +77,7 @@ def _no_scrub(target: str) -> Step:
     return Step(
         id="config.scrub",
         phase="configure",
-        say=f"do not read the members for latent errors: of {EVERY}",
+        say=f"no longer read the members once a month to find latent errors ({EVERY})",
         action=_switch(target, "disable", *CHECK),
         because="monitoring.scrub",
         targets=CHECK,
@@ -90,7 +90,7 @@ def _no_second_scrub(host: str) -> Step:
     return Step(
         id="config.autocheck",
         phase="configure",
-        say=f"switch off the check of cron (checkarray), on the same first Sunday: of {EVERY}",
+        say=f"switch off checkarray, which cron runs on the same first Sunday ({EVERY})",
         action=WriteBlock(DEFAULTS, "AUTOCHECK=false\n", host),
         because="monitoring.scrub",
         targets=(DEFAULTS,),

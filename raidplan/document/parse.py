@@ -44,8 +44,18 @@ def parse(text: str, file: str) -> tuple[Node | None, list[tuple[Finding, Span]]
     except _Refused as problem:
         return None, [(error("invalid-yaml", (), problem.message, problem.hint), problem.span)]
     except yaml.YAMLError as problem:
-        message, span = _yaml_problem(problem, text, file)
+        message, span = _yaml_problem(_in_every_reader(text) or problem, text, file)
         return None, [(error("invalid-yaml", (), message, _advice(message, text, span)), span)]
+
+
+def _in_every_reader(text: str) -> yaml.YAMLError | None:
+    """The mistake in the words of PyYAML's own reader, which every machine has; libyaml has others for the same."""
+    try:
+        for _ in yaml.parse(text, Loader=yaml.SafeLoader):
+            pass
+    except yaml.YAMLError as problem:
+        return problem
+    return None
 
 
 def _invisible(character: str) -> tuple[str, str]:
@@ -80,6 +90,7 @@ ADVICE = {
     "end of stream": "a quote or bracket that was opened is not closed",
     "',' or": "close the bracket, or quote text that holds one",
     "cannot start any token": "quote text that begins with @ % ` or |",
+    "block end": "indent this line as those above it, or end their value first",
     "document start": "one file holds one layout; remove what follows '...'",
     "maximum nesting depth": "a layout has seven levels",
     "escape": "use single quotes, in which a backslash is only that",

@@ -85,6 +85,13 @@ def models(hint: Any) -> Iterator[type[Model]]:
         yield from models(inner)
 
 
+def takes_list(hint: Any) -> bool:
+    """True if the value of a field can be a list."""
+    return get_origin(hint) is tuple or (
+        get_origin(hint) is not Mapping and any(takes_list(inner) for inner in get_args(hint))
+    )
+
+
 def _maps(hint: Any) -> bool:
     return get_origin(hint) is Mapping
 

@@ -135,9 +135,10 @@ class _Reading:
             return value
         listed = ", ".join(words)
         if isinstance(value, str):
-            near = self._nearest(value, words)
-            hint = NOT_DONE.get(value) or suggestion(near) or "choose one of them"
-            self._say("invalid-value", path, f"'{shortened(value)}' is none of {listed}", hint)
+            meant = "" if value in NOT_DONE else self._nearest(value, words)
+            hint = NOT_DONE.get(value, "choose one of them")
+            message = f"'{shortened(value)}' is none of {listed}"
+            self.findings.append(error("invalid-value", path, message, hint, meant=meant))
         else:
             self._say("invalid-value", path, "a single word is expected here", f"write one of {listed}")
         return None
@@ -175,9 +176,10 @@ class _Reading:
     def _unknown_key(self, key: str, known: Iterable[str], path: Path) -> str:
         """Says so; gives the key that was meant, or an empty text."""
         near = self._nearest(key, known)
-        hint = NOT_DONE.get(key) or suggestion(near) or f"known here: {', '.join(known)}"
+        hint = NOT_DONE.get(key) or f"known here: {', '.join(known)}"
         message = f"unknown key '{shortened(key)}'"
-        self.findings.append(error("unknown-key", (*path, key), message, hint, on_key=True))
+        meant = "" if key in NOT_DONE else near
+        self.findings.append(error("unknown-key", (*path, key), message, hint, on_key=True, meant=meant))
         return near
 
     def _nearest(self, word: str, known: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from raidplan.base.findings import Finding, Path, did_you_mean, dotted, error
+from raidplan.base.findings import Finding, Path, dotted, error, nearest
 from raidplan.base.levels import LEVELS, raid10_copies
 from raidplan.base.words import counted, listed
 from raidplan.estimate.survival import (
@@ -179,9 +179,9 @@ def _mistakes(name: str, pool: Pool, unknown: Sequence[str], topology: Topology)
     path: Path = ("arrays", name, "members")
     for number, device in enumerate(pool.from_ if unknown else ()):
         if device in unknown:
-            hint = did_you_mean(device, topology.provider) or "describe it, or correct the name"
+            meant, hint = nearest(device, topology.provider), "describe it, or correct the name"
             message = f"there is no device '{device}' in this layout"
-            yield error("unknown-device", (*path, "from", number), message, hint)
+            yield error("unknown-device", (*path, "from", number), message, hint, meant=meant)
     if pool.count < 1:
         message = f"{name} is to have {pool.count} members"
         yield error("invalid-value", (*path, "count"), message, "write how many it shall have")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Path, Severity, did_you_mean, dotted
+from raidplan.base.findings import Path, Severity, dotted, nearest, suggestion
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.topology import Topology
 
@@ -53,14 +53,12 @@ def unknown_component(topology: Topology) -> Iterator[Hit]:
             continue
         misses += 1
         if plug.behind in hardware.enclosures or plug.behind in hardware.power:
-            advice = f"list {plug.name} in {plug.behind} instead"
+            advice, meant = f"list {plug.name} in {plug.behind} instead", ""
         else:
-            advice = did_you_mean(plug.behind, known) if misses <= MANY else ""
-        yield Hit(
-            (*plug.path, "behind"),
-            f"no bus, controller, multiplier or expander is named '{plug.behind}'",
-            advice or "describe it under hardware, or remove 'behind'",
-        )
+            advice = "describe it under hardware, or remove 'behind'"
+            meant = nearest(plug.behind, known) if misses <= MANY else ""
+        message = f"no bus, controller, multiplier or expander is named '{plug.behind}'"
+        yield Hit((*plug.path, "behind"), message, suggestion(meant) or advice, meant=meant)
 
 
 @rule(Severity.WARNING)
@@ -193,10 +191,9 @@ def unlisted_disk(topology: Topology) -> Iterator[Hit]:
             continue
         misses += 1
         what = "device" if path[0] == "boot" else "disk"
-        hint = did_you_mean(name, known) if misses <= MANY else ""
-        yield Hit(
-            path, f"there is no {what} '{name}' in this layout", hint or "describe it, or remove the name"
-        )
+        meant = nearest(name, known) if misses <= MANY else ""
+        hint = suggestion(meant) or "describe it, or remove the name"
+        yield Hit(path, f"there is no {what} '{name}' in this layout", hint, meant=meant)
 
 
 def _named(topology: Topology) -> Iterator[tuple[Path, str]]:

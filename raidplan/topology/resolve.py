@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeVar
 
-from raidplan.base.findings import Finding, Path, did_you_mean, dotted, error, suggestion
+from raidplan.base.findings import Finding, Path, dotted, error, nearest, suggestion
 from raidplan.base.size import readable
 from raidplan.layout.kinds.boot_options import ESP_MOUNTS
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Use
@@ -196,11 +196,10 @@ def _edges(items: Mapping[Path, Item], topology: Topology) -> tuple[dict[Path, l
             if use.device not in topology.provider:
                 near = suggestion(meant_range(use.device, topology.provider))
                 near = near or meant_partition(use.device, topology.layout.hardware.disks)
-                near = near or (did_you_mean(use.device, topology.provider) if len(findings) < MANY else "")
+                meant = nearest(use.device, topology.provider) if not near and len(findings) < MANY else ""
                 message = f"there is no device '{use.device}' in this layout"
-                findings.append(
-                    error("unknown-device", use.path, message, near or "describe it, or correct the name")
-                )
+                hint = near or "describe it, or correct the name"
+                findings.append(error("unknown-device", use.path, message, hint, meant=meant))
             elif first is not None:
                 findings.append(
                     error(

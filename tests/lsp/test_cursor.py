@@ -12,6 +12,11 @@ PLACES = [
     ("arrays:\n  a: {level: raid1, mem|", ("arrays", "a"), False),
     ("arrays:\n  a: {level: raid1, members: [x.p, |", ("arrays", "a", "members", 0), True),
     ("arrays:\n  a:\n    members:\n      - x|", ("arrays", "a", "members", 0), True),
+    ("arrays:\n  a:\n    members:\n    - x|", ("arrays", "a", "members", 0), True),
+    ("arrays:\n  a:\n    members:\n    - x\n    - |", ("arrays", "a", "members", 0), True),
+    ("arrays:\n  a:\n    members:\n    - x\n    lev|", ("arrays", "a"), False),
+    ("arrays:\n  a:\n    members:\n      - x\n      - y\n    lev|", ("arrays", "a"), False),
+    ("arrays:\n  a:\n    members:\n      - from: [x]\n        co|", ("arrays", "a", "members", 0), False),
     ("arrays:\n  a: {chunk: 64KiB}\nswap:\n  s: |", ("swap", "s"), True),
     ("host: box\n|", (), False),
     (
@@ -36,7 +41,7 @@ def test_keys_above_a_cursor(text: str, path: tuple[str | int, ...], in_value: b
     assert found.in_value == in_value
 
 
-@pytest.mark.parametrize("text", ["# host", "host: box  # é", "  # a: 'b"])
+@pytest.mark.parametrize("text", ["  -", "# host", "host: box  # é", "  # a: 'b"])
 def test_a_comment_has_no_place(text: str) -> None:
     assert cursor(text, 0, len(text)) is None
 

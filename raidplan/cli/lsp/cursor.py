@@ -24,11 +24,11 @@ class Cursor:
 
 
 def cursor(text: str, line: int, column: int) -> Cursor | None:
-    """The place at a line and column, both from 0 on; None in a comment."""
+    """The place at a line and column, both from 0 on; None in a comment, or behind a dash without its space."""
     lines = text.splitlines()[: line + 1]
     lines += [""] * (line + 1 - len(lines))
     lines[line] = lines[line][:column]
-    if _COMMENT.fullmatch(lines[line]):
+    if _COMMENT.fullmatch(lines[line]) or lines[line].lstrip() == "-":
         return None
     lines = [*finished("\n".join([*lines[:-1], lines[-1] + BEHIND]))[:-1], lines[-1]]
     block: list[tuple[int, str | int]] = []
@@ -39,7 +39,8 @@ def cursor(text: str, line: int, column: int) -> Cursor | None:
         indent = len(each) - len(each.lstrip(" "))
         rest = each[indent:]
         if not flow and (rest or each is lines[-1]):
-            while block and block[-1][0] >= indent and not (block[-1][1] == 0 and block[-1][0] == indent):
+            item = rest.startswith("- ")  # it may stand right below its key, which stays then
+            while block and (block[-1][0] > indent or (block[-1][0] == indent and not (item and block[-1][1]))):
                 block.pop()
         while not flow and rest.startswith("- "):
             block.append((indent, 0))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from raidplan.base.findings import Edit, Path
+from raidplan.base.findings import Edit, Finding, Path
 from raidplan.base.plain import Plain, flow
 from raidplan.document import Document, Node, Reader, Span, parse_document
 
@@ -19,6 +19,11 @@ class Replacement:
 
     span: Span
     text: str
+
+
+def fixes_of(finding: Finding) -> tuple[Edit, ...]:
+    """The edits of a finding, else the word that was meant in place of the one that is there."""
+    return finding.edits or ((Edit(finding.path, finding.meant, finding.on_key),) if finding.meant else ())
 
 
 def replacements(document: Document, edits: Sequence[Edit], reader: Reader) -> list[Replacement]:
@@ -58,7 +63,9 @@ def _edited(root: object, edits: Sequence[Edit]) -> object:
         for part in edit.path[:-1]:
             place = place.setdefault(part, {}) if isinstance(place, dict) else place[part]  # type: ignore[index]
         assert isinstance(place, dict | list)
-        if edit.new is None:
+        if edit.on_key:
+            place[str(edit.new)] = place.pop(edit.path[-1])  # type: ignore[call-overload, call-arg, index]
+        elif edit.new is None:
             del place[edit.path[-1]]  # type: ignore[arg-type]
         else:
             place[edit.path[-1]] = _plain(edit.new)  # type: ignore[index]
@@ -78,7 +85,11 @@ def _changed(document: Document, edits: Sequence[Edit]) -> Iterator[Replacement]
         node = document.at(edit.path)
         if node is None:
             continue
-        if edit.new is not None:
+        if edit.on_key:
+            parent = document.at(edit.path[:-1])
+            assert parent is not None
+            yield Replacement(parent.keys[str(edit.path[-1])], _written(edit.new))
+        elif edit.new is not None:
             yield Replacement(node.span, _written(edit.new))
         else:
             yield _removal(document, edit.path)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from raidplan.cli.lsp.cursor import Cursor
-from raidplan.layout.keys import Key, keys, model_at, values
+from raidplan.layout.keys import Key, keys, model_at, takes_list, values
 from raidplan.layout.model import Hardware, Layout
 
 COMPONENTS = ("buses", "controllers", "multipliers", "expanders")
@@ -54,14 +54,14 @@ def completions(
         if model is not None and not named:
             for known in (each for each in keys(model).values() if each.name not in there):
                 yield Completion(known.name, known.description, f"{known.name}: ")
-        return
     key = key_at(cursor, hardware)
-    if key is None:
+    if key is None or (not cursor.in_value and (there or not takes_list(key.field.hint))):
         return
-    yield from (Completion(word, key.description, word) for word in key.words)
+    dash = "" if cursor.in_value else "- "
+    yield from (Completion(word, key.description, f"{dash}{word}") for word in key.words)
     kinds = " ".join(values(key.field.hint))
     if "name" in kinds and layout is not None:
-        yield from (Completion(name, kind, name) for name, kind in _names(key.name, layout))
+        yield from (Completion(name, kind, f"{dash}{name}") for name, kind in _names(key.name, layout))
 
 
 def _names(key: str, layout: Layout) -> Iterator[tuple[str, str]]:

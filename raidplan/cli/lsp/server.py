@@ -14,7 +14,7 @@ from raidplan import __version__
 from raidplan.base.findings import Severity
 from raidplan.cli.lsp.beside import keys_beside
 from raidplan.cli.lsp.cursor import Cursor, cursor
-from raidplan.cli.lsp.fixes import replacements
+from raidplan.cli.lsp.fixes import fixes_of, replacements
 from raidplan.cli.lsp.hover import completions, hover, key_at
 from raidplan.document import Reader, Span, in_place_of, read_text
 from raidplan.layout.files import looks_like_layout_text, to_check
@@ -205,9 +205,9 @@ def _actions(params: types.CodeActionParams, workspace: Workspace) -> Iterator[t
                 params.range.start.line + 1 <= item.span.end_line
                 and item.span.line <= params.range.end.line + 1
             )
-            if item.span.file != file or not inside or not item.finding.edits:
+            if item.span.file != file or not inside:
                 continue
-            made = replacements(loaded.document, item.finding.edits, workspace.reader(loaded.file))
+            made = replacements(loaded.document, fixes_of(item.finding), workspace.reader(loaded.file))
             edits: dict[str, list[types.TextEdit]] = {}
             for each in made:
                 uri = workspace.uri_of(each.span.file)

@@ -30,6 +30,8 @@ class Hit:
     """Other places that the finding is about: the disk, the array, the swap area."""
     edits: tuple[Edit, ...] = ()
     """The part of the advice that a program can do."""
+    meant: str = ""
+    """The word that was probably meant in place of the one at the path."""
 
 
 Search = Callable[["Topology"], Iterator[Hit]]
@@ -175,4 +177,6 @@ def check(topology: Topology, found: Iterable[Finding] = ()) -> list[Finding]:
 def _stamp(topology: Topology, each: Rule, hit: Hit) -> Finding:
     hint = advice(topology.layout, hit.path, hit.edits, hit.hint)
     severity = hit.severity or each.severity
-    return Finding(each.name, severity, hit.path, hit.message, hint, related=hit.related, edits=hit.edits)
+    return Finding(
+        each.name, severity, hit.path, hit.message, hint, related=hit.related, edits=hit.edits, meant=hit.meant
+    )
