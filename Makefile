@@ -62,7 +62,7 @@ vagrant: export LAYOUT := $(LAYOUT)
 vagrant: $(VENV)/ready packages
 	$(VENV)/bin/python vagrant/run.py "$$LAYOUT"
 
-# The machines that docs/vagrant.md lists, one after the other, each with a record: `make vagrant-all RUN=raid1-pair/trixie`, `RUN=--show`.
+# The machines that docs/internals/vagrant.md lists, one after the other, each with a record: `make vagrant-all RUN=raid1-pair/trixie`, `RUN=--show`.
 vagrant-all: PACKAGES += $(LIBVIRT)
 vagrant-all: $(VENV)/ready $(if $(filter --%,$(RUN)),,packages)
 	$(VENV)/bin/python -m tests.vagrant.runs $(RUN)

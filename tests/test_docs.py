@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from bench.predicted import table
+from raidplan.base.findings import Severity
 from raidplan.cli import COMMANDS, FINDINGS, INTERRUPTED, OK, REFUSED, STOPPED, UNABLE, VOID
 from raidplan.layout.keys import keys, models
 from raidplan.layout.model import Layout
@@ -87,6 +88,16 @@ def test_whole_layouts_on_a_page_can_be_planned(page: Path, tmp_path: Path) -> N
         file.write_text(block)
         made, loaded = plan(check(str(file)))
         assert made is not None, loaded.findings
+
+
+def test_the_layouts_of_a_newcomer_have_no_error_and_no_warning(tmp_path: Path) -> None:
+    layouts = blocks(ROOT / "docs/internals/newcomer.md", "yaml")
+    assert len(layouts) == 3
+    for block in layouts:
+        file = tmp_path / "layout.yaml"
+        file.write_text(block)
+        found = check(str(file)).findings
+        assert {each.finding.severity for each in found} <= {Severity.NOTE}, found
 
 
 def test_the_readme_names_two_commands_that_exist() -> None:

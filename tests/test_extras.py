@@ -38,7 +38,8 @@ def test_the_same_layouts_give_the_same_findings_without_any_extra(tmp_path: Pat
     assert with_all.stdout.count('"rule"') > 20 and str(wrong) in with_all.stdout
 
 
-BROKEN = ["a: [1, 2\nb: 3", "a: {b: 1\nc: 2", "a: b: c", "a:\n\tb: 1", "a: 'x", 'a: "x\\q"', "- a\nb: 1", "a: @b", "{a: 1}}", "a\nb: 1", ": a", "a: [1,,2]", "a: >5x\n b", "a: !<x y", "a: b\n- c"]  # fmt: skip
+BROKEN = ["a: [1, 2\nb: 3", "a: {b: 1\nc: 2", "a: b: c", "a:\n\tb: 1", "a: 'x", 'a: "x\\q"', "- a\nb: 1",
+    "a: @b", "{a: 1}}", "a\nb: 1", ": a", "a: [1,,2]", "a: >5x\n b", "a: !<x y", "a: b\n- c"]  # fmt: skip
 """YAML that no reader takes; libyaml has other words for it than PyYAML's own reader."""
 
 

@@ -113,11 +113,11 @@ def _udev(topology: Topology, tuned: list[str], started: list[str]) -> Iterator[
     content = "\n".join([head, *tuned, *started, ""])
     what = [f"tune {counted(len(tuned), 'array')}"] if tuned else []
     if started:
-        what.append(f"start {counted(len(started), 'array')} even if a member is missing")
+        what.append(f"start {counted(len(started), 'array')} that may be degraded")
     yield Step(
         id="config.udev",
         phase="prepare",
-        say=f"let udev {' and '.join(what)} at every boot, by {file}",
+        say=f"let udev, at every boot, {' and '.join(what)}, by {file}",
         action=WriteFile(file, content),
         because="arrays",
         targets=(file,),

@@ -9,7 +9,7 @@ from itertools import pairwise
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from raidplan.base.findings import Finding, Path, error, nearest, shortened, suggestion
+from raidplan.base.findings import Finding, Path, error, nearest, shortened
 from raidplan.base.mistake import Mistake
 from raidplan.document import Document
 from raidplan.layout.kinds.model import Field, Model, OneOf, Written, fields

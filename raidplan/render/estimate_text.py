@@ -100,7 +100,7 @@ def _survival(estimates: Estimates) -> list[str]:
     things = _fates(estimates)
     kinds = [kind for kind in KINDS if any(loss.kind == kind for _, fate in things for loss in fate.losses)]
     rows = alike(things, lambda thing: _fate(thing[1], kinds))
-    table: list[Sequence[str]] = [("survives the loss of", *kinds, "any disks")]
+    table: list[Sequence[str]] = [("survives the loss of", *kinds, "any disks at once")]
     table += [
         (named(list(dict.fromkeys(name for name, _ in group))), *_fate(group[0][1], kinds))
         for group in rows[:MANY]
@@ -171,7 +171,7 @@ def _fate(fate: Fate, kinds: Sequence[str]) -> tuple[str, ...]:
         lost = [loss.component for loss in losses if not loss.survived]
         many = f"none of {len(losses)}" if len(lost) == len(losses) > 1 else f"not {named(lost)}"
         cells.append(
-            "-" if not losses else many if lost else "yes" if len(losses) == 1 else f"all {len(losses)}"
+            "-" if not losses else many if lost else "yes" if len(losses) == 1 else f"any of {len(losses)}"
         )
     most = fate.losses_always_survived
     return (*cells, "-" if most is None else f"{most} or more" if most >= MOST_LOSSES else str(most))

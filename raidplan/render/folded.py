@@ -84,10 +84,10 @@ class Row:
 
     @property
     def place(self) -> str:
-        """`12`, or `12-18`: the numbers of the first and the last of their steps."""
+        """The numbers of their steps, `12-18` or `6, 9, 12`; of many that are no range the first and the last, `6 … 120`."""
         numbers = [number for group in self.groups for number in group.numbers]
-        first, last = min(numbers), max(numbers)
-        return str(first) if first == last else f"{first}-{last}"
+        listed = number_ranges(numbers)
+        return listed if len(listed) <= PLACE else f"{min(numbers)} … {max(numbers)}"
 
     def takes(self, group: Group) -> bool:
         """Whether the line has room for one more group; what creates or destroys has a line of its own."""
@@ -95,6 +95,8 @@ class Row:
         return same and self.symbol in "~>" and len(f"{self.says}; {group.count}{group.says}") <= ROOM
 
 
+PLACE = 11
+"""So many characters of numbers stand in front of a line."""
 ROOM = 110
 """So many characters of sentences are one line."""
 

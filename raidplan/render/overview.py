@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from raidplan.base.names import folded
+from raidplan.base.names import folded, number_ranges
 from raidplan.base.words import counted
 from raidplan.plan import DiskIdentity, Loss, Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.render.command import disk_name
@@ -22,6 +22,8 @@ MADE = {
     "swap": "swap area",
 }
 """The noun for the object of a step, by the kind of its proof."""
+SYSTEM = "configure"
+"""The phase of what is written into a system, which an installer leaves below a target."""
 MAKING = ("partition", "array", "volume", "format")
 
 
@@ -116,6 +118,7 @@ def summary(plan: Plan) -> dict[str, str]:
     changed = [*([counted(in_place, "object") + " in place"] if in_place else []), *files]
     lines = {
         "target": target(plan),
+        "runs": in_two_runs(plan),
         "create": ", ".join(created(plan)),
         "change": ", ".join(changed),
         "format": formatted(plan),
@@ -124,6 +127,22 @@ def summary(plan: Plan) -> dict[str, str]:
         "keep": ", ".join(kept(plan)),
     }
     return {word: text for word, text in lines.items() if text}
+
+
+def for_system(plan: Plan, step: Step) -> bool:
+    """Whether a step waits for a system that is installed below the target."""
+    return bool(plan.target) and step.phase == SYSTEM
+
+
+def in_two_runs(plan: Plan) -> str:
+    """The end of the first run below a target, and the beginning of the second."""
+    later = [number for number, step in enumerate(plan.steps, 1) if for_system(plan, step)]
+    if not later or len(later) == len(plan.steps):
+        return ""
+    return (
+        f"steps {number_ranges(later)} wait until a system is installed below {plan.target}: "
+        "apply makes the storage and ends before them, and runs them when it is called again"
+    )
 
 
 def starts(plan: Plan) -> bool:

@@ -14,7 +14,6 @@ from raidplan.plan import (
     Plan,
     RenewInitramfs,
     Run,
-    Step,
     Zero,
     plan_digest,
 )
@@ -38,8 +37,6 @@ OWN_TOOLS = ("awk", "blkid", "lsblk", "readlink", "sed", "wipefs")
 """The programs that the functions run beyond the tools that every system has."""
 TARGET_TOOLS = ("chroot", "findmnt", "mount", "unshare")
 """Those that run programs of the system below a target, and see what is mounted there."""
-SYSTEM = "configure"
-"""The phase of what is written into a system, which an installer leaves below a target."""
 CLEARING_TOOLS = ("blockdev", "cmp", "dd", "grep")
 
 
@@ -76,17 +73,14 @@ def plan_shell(plan: Plan) -> str:
 
 def _runs(plan: Plan) -> list[Plan]:
     """The parts of the plan: below a target what makes the storage, and what waits for a system there."""
-    both = ([step for step in plan.steps if _for_system(plan, step) is later] for later in (False, True))
+    both = (
+        [step for step in plan.steps if overview.for_system(plan, step) is later] for later in (False, True)
+    )
     return [replace(plan, steps=tuple(steps)) for steps in both if steps] or [plan]
 
 
-def _for_system(plan: Plan, step: Step) -> bool:
-    """Whether a step waits for a system below the target."""
-    return bool(plan.target) and step.phase == SYSTEM
-
-
 def _end(plan: Plan, runs: Sequence[Plan]) -> str:
-    if plan.target and not any(_for_system(plan, step) for step in runs[-1].steps):
+    if plan.target and not any(overview.for_system(plan, step) for step in runs[-1].steps):
         return quoted(
             f"the storage stands below {plan.target}: install a system there, and make the plan again"
         )
@@ -154,7 +148,7 @@ def _before(plan: Plan, whole: Plan, variables: Mapping[str, str]) -> Iterator[s
         yield "disks=$(list_disks)"
         yield from (_find(disk, variables[disk.name]) for disk in plan.disks)
         yield wrapped(["require_distinct", *(f'"${variables[disk.name]}"' for disk in plan.disks)])
-    if any(_for_system(plan, step) for step in plan.steps):
+    if any(overview.for_system(plan, step) for step in plan.steps):
         yield from (wrapped(["require_mounted", *map(quoted, each)]) for each in _mounts(whole))
         yield wrapped(["require_inside", *map(quoted, sorted(inside))])
     blank = [shell_word(guard, variables) for guard in overview.blank_now(plan)]

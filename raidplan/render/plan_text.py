@@ -23,7 +23,7 @@ from raidplan.render import overview
 from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text
 from raidplan.render.estimate_words import alike
-from raidplan.render.folded import folded_findings, rows, shape
+from raidplan.render.folded import PLACE, folded_findings, rows, shape
 from raidplan.render.losses import loss_texts
 from raidplan.render.together import in_order
 from raidplan.render.visible import visible
@@ -99,9 +99,9 @@ def _rows(plan: Plan, style: Styles) -> Iterator[str]:
         phase = row.phase
         place = style["faint"](f"  line {row.lines}") if row.lines else ""
         mark = _coloured(row.symbol, style)
-        yield f"  {name:9} {row.place:>7} {mark} {visible(row.says)}{place}"
+        yield f"  {name:9} {row.place:>{PLACE}} {mark} {visible(row.says)}{place}"
         for lost in row.losses:
-            yield " " * 22 + style["destroy"](f"destroys: {visible(lost)}")
+            yield " " * (PLACE + 15) + style["destroy"](f"destroys: {visible(lost)}")
     if phase:
         yield style["faint"](f"  {overview.LEGEND}; --all-steps shows each step with its command")
 

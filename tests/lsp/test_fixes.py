@@ -101,7 +101,10 @@ def test_a_misspelt_word_is_offered_as_it_was_meant(right: str, wrong: str, tmp_
     assert file.read_text() != NAMED
     meant = {each.finding.rule for each in check(str(file)).findings if each.finding.meant}
     (fix,) = [each for each in fixed(file) if each[0] in meant]
-    assert fix[2] and fix[1].replace('"', "").replace("{from: [left, right], count: 2}", "[left, right]") == NAMED
+    assert (
+        fix[2]
+        and fix[1].replace('"', "").replace("{from: [left, right], count: 2}", "[left, right]") == NAMED
+    )
 
 
 def test_a_word_that_would_be_there_twice_is_no_fix(tmp_path: Path) -> None:

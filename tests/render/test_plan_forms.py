@@ -78,7 +78,7 @@ def test_steps_of_other_figures_programs_or_options_are_lines_of_their_own() -> 
     text = render_plan(plan(*steps))
     said = [line.split("  line")[0].strip() for line in text.splitlines() if " make " in line]
     assert said == [
-        "partition     1-2 + 2 × make a, b of 8 members",
+        "partition        1, 2 + 2 × make a, b of 8 members",
         "3 + make c of 9 members",
         "4 + make d of 8 members",
         "5 - make e of 8 members",
@@ -148,7 +148,7 @@ def test_a_group_stands_behind_what_it_needs() -> None:
     assert [(row.place, row.says) for row in rows(made)] == [
         ("1", "create a of 4 members"),
         ("3", "create b of 5 members"),
-        ("2-4", "2 × pause a, b"),
+        ("2, 4", "2 × pause a, b"),
     ]
 
 
@@ -159,7 +159,7 @@ def test_neighbours_that_run_programs_are_one_line_while_it_is_short() -> None:
     ]
     made = plan(*programs)
     assert [(row.place, row.says) for row in rows(made)] == [
-        ("1-2", "read 1 file; stop 2 units"),
+        ("1, 2", "read 1 file; stop 2 units"),
         ("3", "long " * 20 + "way"),
         ("4", "read 3 files"),
     ]

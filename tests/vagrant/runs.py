@@ -1,7 +1,7 @@
 """`python -m tests.vagrant.runs`: whole runs of the Vagrant machine, one after the other, each of which leaves a record.
 
 A record counts as long as nothing of what the run hangs on is another: the layout's plan, the box's recipe, and `CODE`,
-which carries the plan out and looks at the machine. `--show` says which do; `--table` writes them all into docs/vagrant.md.
+which carries the plan out and looks at the machine. `--show` says which do; `--table` writes them all into docs/internals/vagrant.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.parts import ROOT, code_digest, git
 
 VAGRANT = ROOT / "vagrant"
 RECORDS = ROOT / ".results" / "vagrant.jsonl"
-PAGE = ROOT / "docs" / "vagrant.md"
+PAGE = ROOT / "docs" / "internals" / "vagrant.md"
 MARKS = ("<!-- made by: make vagrant-table -->\n", "<!-- end -->")
 CODE = (
     "vagrant",
@@ -137,7 +137,9 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="RUN", help=f"of {', '.join(names)}")
     parser.add_argument("--show", action="store_true", help="say which records count, and run nothing")
     parser.add_argument(
-        "--table", action="store_true", help="write the records into docs/vagrant.md, and run nothing"
+        "--table",
+        action="store_true",
+        help="write the records into docs/internals/vagrant.md, and run nothing",
     )
     asked = parser.parse_args(words)
     if unknown := set(asked.names) - set(names):

@@ -40,7 +40,9 @@ def cursor(text: str, line: int, column: int) -> Cursor | None:
         rest = each[indent:]
         if not flow and (rest or each is lines[-1]):
             item = rest.startswith("- ")  # it may stand right below its key, which stays then
-            while block and (block[-1][0] > indent or (block[-1][0] == indent and not (item and block[-1][1]))):
+            while block and (
+                block[-1][0] > indent or (block[-1][0] == indent and not (item and block[-1][1]))
+            ):
                 block.pop()
         while not flow and rest.startswith("- "):
             block.append((indent, 0))

@@ -63,8 +63,8 @@ def _edited(root: object, edits: Sequence[Edit]) -> object:
         for part in edit.path[:-1]:
             place = place.setdefault(part, {}) if isinstance(place, dict) else place[part]  # type: ignore[index]
         assert isinstance(place, dict | list)
-        if edit.on_key:
-            place[str(edit.new)] = place.pop(edit.path[-1])  # type: ignore[call-overload, call-arg, index]
+        if edit.on_key and isinstance(place, dict):
+            place[str(edit.new)] = place.pop(edit.path[-1])
         elif edit.new is None:
             del place[edit.path[-1]]  # type: ignore[arg-type]
         else:

@@ -44,7 +44,7 @@ class Array(Model, Kind):
     chunk: Size | None = None
     """By default `512KiB` where the level has chunks."""
     layout: Word | None = None
-    """The parity layout: `left-symmetric`; for RAID10 the copies: n2, f2, o2; for RAID0 of unequal members: `original`."""
+    """The parity layout: `left-symmetric`; for RAID10 the copies, near, far or offset: n2 by default, f2, o2; for RAID0 of unequal members: `original`."""
     metadata: Literal["0.90", "1.0", "1.1", "1.2"] = "1.2"
     """The version of md's superblock; 1.0 at the end of each member, for boot loaders."""
     bitmap: Literal["internal", "none"] | None = None

@@ -50,7 +50,7 @@ class Disk(Model, Kind):
     behind: Name | None = None
     """The controller, multiplier, expander or bus it hangs on: `pm0`."""
     port: Integer | None = None
-    """The port there."""
+    """The port there, from 0 on."""
     serial: Word | None = None
     """The serial number, such as `WD-WCAV51234567`, as `lsblk -o SERIAL` prints it."""
     wwn: Word | None = None

@@ -70,7 +70,7 @@ class Multiplier(Model):
     behind: Name
     """The controller it is plugged into: `sil0`."""
     port: Integer | None = None
-    """The controller's port."""
+    """The controller's port, from 0 on."""
     ports: Positive | None = None
     """The number of its ports for disks."""
     speed: Speed | None = None
@@ -89,7 +89,7 @@ class Expander(Model):
     behind: Name
     """The controller or expander it is plugged into: `hba0`."""
     port: Integer | None = None
-    """The port there."""
+    """The port there, from 0 on."""
     lanes: Positive | None = None
     """The lanes of its uplink."""
     speed: Speed | None = None

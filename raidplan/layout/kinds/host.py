@@ -43,7 +43,8 @@ class Boot(Model):
     """The boot of the machine."""
 
     esp: tuple[Reference, ...] = ()
-    """The EFI system partitions: `[a.esp, b.esp]`; of a RAID1, its members are made such partitions."""
+    """The EFI system partitions, `[a.esp, b.esp]`, where they are not mounted; a `loader` wants each mounted, as `/boot/efi` and
+    `/boot/efi2`."""
     loader: Literal["grub", "grub-legacy", "lilo", "syslinux", "systemd-boot", "none"] | None = None
     """The boot loader. `grub`, and for UEFI `systemd-boot` with every kernel, is installed on every disk that has a place for it, if
     `firmware` is written; any other, and where nothing is written, none is. `none`: you install one yourself."""

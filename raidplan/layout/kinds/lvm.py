@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 from raidplan.base.findings import Path
-from raidplan.base.size import MIB, SECTOR, align_up, human
+from raidplan.base.size import MIB, SECTOR, align_up, human, human_beside
 from raidplan.geometry import lvm
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Site, Use
 from raidplan.layout.kinds.model import AnySize, Model, Name, Reference, Size, size_or
@@ -106,12 +106,12 @@ class VolumeGroup(Model, Kind):
         rest = [volume for volume in self.volumes if volume not in fixed]
         left = room - sum(fixed.values())
         if left < len(rest):
-            needed = sum(fixed.values()) * self.extent
+            needed, size = (sum(fixed.values()) + len(rest)) * self.extent, room * self.extent
             raise Impossible(
                 "volumes-too-large",
                 (*path, "volumes"),
-                f"the volumes of {name} take {human(needed)}, and it holds {human(room * self.extent)}",
-                "make them smaller",
+                f"the volumes of {name} take {human_beside(needed, size)}, and it holds {human(size)}",
+                "make them smaller" if rest else "make them smaller, or give one of them 100%free",
             )
         if len(rest) > 1:
             raise Impossible(

@@ -84,7 +84,7 @@ class Swap(Model, Kind):
         make = Step(
             id=f"swap.{name}.make",
             phase="format",
-            say=f"format {device.name} as swap {name}, {human(device.size)}",
+            say=f"format {device.name} as the swap area {name}, {human(device.size)}",
             action=Run(self._make_argv(uuid, device.node)),
             because=because,
             needs=device.made_by,
@@ -103,7 +103,7 @@ class Swap(Model, Kind):
         yield Step(
             id=f"swap.{name}.on",
             phase="activate",
-            say=f"enable swap {name}",
+            say=f"enable the swap area {name}",
             action=Run(self._on_argv(device.node)),
             because=because,
             needs=(f"swap.{name}.make", "config.fstab.reload"),
@@ -142,8 +142,8 @@ class Swap(Model, Kind):
         last = make.id
         for verb, say, argv, proof in (
             ("mode", f"let only root read {file}", ("chmod", "0600", file), area),
-            ("make", f"format {file} as swap {name}", self._make_argv(uuid, file), area),
-            ("on", f"enable swap {name}", self._on_argv(file), used),
+            ("make", f"format {file} as the swap area {name}", self._make_argv(uuid, file), area),
+            ("on", f"enable the swap area {name}", self._on_argv(file), used),
         ):
             step = Step(
                 id=f"swap.{name}.{verb}",

@@ -28,6 +28,12 @@ LEAST = 560
 LONGEST_TAG = 9
 """Characters of a name that is written on a disk."""
 BETWEEN_SECTIONS = 30
+WORKLOADS = {
+    "database": "for a database",
+    "small-files": "for small files",
+    "large-files": "for large files",
+    "mixed": "for files of all sizes",
+}
 
 Placed = TypeVar("Placed", bound=Box | Line | Text | Rect | Icon)
 
@@ -102,7 +108,7 @@ def _summary(topology: Topology) -> str:
         words.disks(layout.hardware.disks.values()),
         *(counted(n, noun) for n, noun in counts if n),
     ]
-    return " · ".join([*texts, *([f"for {layout.workload.replace('-', ' ')}"] if layout.workload else [])])
+    return " · ".join([*texts, *([WORKLOADS[layout.workload]] if layout.workload else [])])
 
 
 def _groups(topology: Topology, marks: Marks, standing: Mapping[Path, Thing], room: int) -> Iterator[Box]:

@@ -178,5 +178,12 @@ def _stamp(topology: Topology, each: Rule, hit: Hit) -> Finding:
     hint = advice(topology.layout, hit.path, hit.edits, hit.hint)
     severity = hit.severity or each.severity
     return Finding(
-        each.name, severity, hit.path, hit.message, hint, related=hit.related, edits=hit.edits, meant=hit.meant
+        each.name,
+        severity,
+        hit.path,
+        hit.message,
+        hint,
+        related=hit.related,
+        edits=hit.edits,
+        meant=hit.meant,
     )

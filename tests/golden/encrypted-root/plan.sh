@@ -62,9 +62,9 @@ ARRAY /dev/md/swap metadata=1.2 UUID=9c80e40f:807f5d8f:841c2650:04b73b41
 ARRAY /dev/md/os metadata=1.2 UUID=9eeb6eea:f4435151:82dc0dbb:9086e66e
 END
 
-# let udev start 3 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-safe.rules
+# let udev, at every boot, start 3 arrays that may be degraded, by /etc/udev/rules.d/65-raidplan-safe.rules
 # layout line 23 (arrays)
-step 2/50 'let udev start 3 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-safe.rules'
+step 2/50 'let udev, at every boot, start 3 arrays that may be degraded, by /etc/udev/rules.d/65-raidplan-safe.rules'
 write_file /etc/udev/rules.d/65-raidplan-safe.rules 0644 <<'END'
 # Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="949377c2-c961-57e1-8495-e3e87ab1e06e", TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"
@@ -293,9 +293,9 @@ mke2fs -q -t ext4 -O \
 	9c454c8e-c0b8-5b23-8632-2c0ab3c24012 /dev/md/boot 523264
 await_node /dev/disk/by-uuid/9c454c8e-c0b8-5b23-8632-2c0ab3c24012 /dev/md/boot
 
-# format cryptswap as swap swap, 510 MiB
+# format cryptswap as the swap area swap, 510 MiB
 # layout line 37 (swap.swap)
-step 27/50 'format cryptswap as swap swap, 510 MiB'
+step 27/50 'format cryptswap as the swap area swap, 510 MiB'
 mkswap --quiet --uuid e6cf731f-5d39-50a3-aa2e-19b159125bbb /dev/mapper/cryptswap
 await_node /dev/mapper/cryptswap
 
@@ -330,14 +330,14 @@ renew_initramfs /boot \
 step 31/50 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
+# read all members once a month to find latent errors (all arrays of this machine, also those that no layout names)
 # layout line 40 (monitoring.scrub)
-step 32/50 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
+step 32/50 'read all members once a month to find latent errors (all arrays of this machine, also those that no layout names)'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
+# switch off checkarray, which cron runs on the same first Sunday (all arrays of this machine, also those that no layout names)
 # layout line 40 (monitoring.scrub)
-step 33/50 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
+step 33/50 'switch off checkarray, which cron runs on the same first Sunday (all arrays of this machine, also those that no layout names)'
 write_block /etc/default/mdadm safe bottom 0644 <<'END'
 AUTOCHECK=false
 END
@@ -501,9 +501,9 @@ mkdir --parents /boot
 step 46/50 'mount boot at /boot'
 systemctl start /boot
 
-# enable swap swap
+# enable the swap area swap
 # layout line 37 (swap.swap)
-step 47/50 'enable swap swap'
+step 47/50 'enable the swap area swap'
 swapon /dev/mapper/cryptswap
 
 # start the initial sync of boot

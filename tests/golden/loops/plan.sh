@@ -50,9 +50,9 @@ ARRAY /dev/md/loop_pair metadata=1.2 UUID=e4e44bd9:ff5d5f65:968a075f:951f5592
 ARRAY /dev/md/loop_five metadata=1.2 UUID=4c15ef26:c59b5295:9eb9917c:66ca7718
 END
 
-# let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-loops.rules
+# let udev, at every boot, start 2 arrays that may be degraded, by /etc/udev/rules.d/65-raidplan-loops.rules
 # layout line 14 (arrays)
-step 2/35 'let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-loops.rules'
+step 2/35 'let udev, at every boot, start 2 arrays that may be degraded, by /etc/udev/rules.d/65-raidplan-loops.rules'
 write_file /etc/udev/rules.d/65-raidplan-loops.rules 0644 <<'END'
 # Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="e4e44bd9-ff5d-5f65-968a-075f951f5592", TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"
@@ -222,14 +222,14 @@ renew_initramfs /boot 'e4e44bd9:ff5d5f65:968a075f:951f5592 4c15ef26:c59b5295:9eb
 step 21/35 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
+# read all members once a month to find latent errors (all arrays of this machine, also those that no layout names)
 # layout line 25 (monitoring.scrub)
-step 22/35 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
+step 22/35 'read all members once a month to find latent errors (all arrays of this machine, also those that no layout names)'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
+# switch off checkarray, which cron runs on the same first Sunday (all arrays of this machine, also those that no layout names)
 # layout line 25 (monitoring.scrub)
-step 23/35 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
+step 23/35 'switch off checkarray, which cron runs on the same first Sunday (all arrays of this machine, also those that no layout names)'
 write_block /etc/default/mdadm loops bottom 0644 <<'END'
 AUTOCHECK=false
 END
@@ -259,14 +259,14 @@ dd if=/dev/zero of=/swapfile-loops bs=1MiB count=64 conv=excl,fsync status=none
 step 27/35 'let only root read /swapfile-loops'
 chmod 0600 /swapfile-loops
 
-# format /swapfile-loops as swap loop_file
+# format /swapfile-loops as the swap area loop_file
 # layout line 23 (swap.loop_file)
-step 28/35 'format /swapfile-loops as swap loop_file'
+step 28/35 'format /swapfile-loops as the swap area loop_file'
 mkswap --quiet --uuid 195d962c-01bf-557b-97ae-6eaac424af58 /swapfile-loops
 
-# enable swap loop_file
+# enable the swap area loop_file
 # layout line 23 (swap.loop_file)
-step 29/35 'enable swap loop_file'
+step 29/35 'enable the swap area loop_file'
 swapon --priority 1 /swapfile-loops
 
 # create directory /srv/loop-pair

@@ -59,9 +59,9 @@ MAILADDR root@example.org
 ARRAY /dev/md0 metadata=1.2 UUID=20a61fb0:4cf35196:baf9da0d:cd551fda
 END
 
-# let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-lvm-test.rules
+# let udev, at every boot, start 1 array that may be degraded, by /etc/udev/rules.d/65-raidplan-lvm-test.rules
 # layout line 42 (arrays)
-step 2/29 'let udev start 1 array that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-lvm-test.rules'
+step 2/29 'let udev, at every boot, start 1 array that may be degraded, by /etc/udev/rules.d/65-raidplan-lvm-test.rules'
 write_file /etc/udev/rules.d/65-raidplan-lvm-test.rules 0644 <<'END'
 # Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="20a61fb0-4cf3-5196-baf9-da0dcd551fda", TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"
@@ -247,14 +247,14 @@ renew_initramfs /boot 20a61fb0:4cf35196:baf9da0d:cd551fda /etc/initramfs/post-up
 step 22/29 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
+# read all members once a month to find latent errors (all arrays of this machine, also those that no layout names)
 # layout line 51 (monitoring.scrub)
-step 23/29 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
+step 23/29 'read all members once a month to find latent errors (all arrays of this machine, also those that no layout names)'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
+# switch off checkarray, which cron runs on the same first Sunday (all arrays of this machine, also those that no layout names)
 # layout line 51 (monitoring.scrub)
-step 24/29 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
+step 24/29 'switch off checkarray, which cron runs on the same first Sunday (all arrays of this machine, also those that no layout names)'
 write_block /etc/default/mdadm lvm-test bottom 0644 <<'END'
 AUTOCHECK=false
 END

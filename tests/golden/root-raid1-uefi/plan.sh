@@ -48,9 +48,9 @@ ARRAY /dev/md/root metadata=1.2 UUID=2204bf37:b2e85644:9c5ccf2d:b7d8bc8e
 ARRAY /dev/md/swap metadata=1.2 UUID=5bdc4778:cb245feb:9bf1f0e2:c4d6b572
 END
 
-# let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-ledger.rules
+# let udev, at every boot, start 2 arrays that may be degraded, by /etc/udev/rules.d/65-raidplan-ledger.rules
 # layout line 26 (arrays)
-step 2/38 'let udev start 2 arrays that may lack a member at every boot, by /etc/udev/rules.d/65-raidplan-ledger.rules'
+step 2/38 'let udev, at every boot, start 2 arrays that may be degraded, by /etc/udev/rules.d/65-raidplan-ledger.rules'
 write_file /etc/udev/rules.d/65-raidplan-ledger.rules 0644 <<'END'
 # Written by raidplan: tunes arrays whenever they appear, and starts those that lack a member.
 SUBSYSTEM=="block", ACTION=="add|change", ENV{ID_FS_TYPE}=="linux_raid_member", ENV{ID_FS_UUID}=="2204bf37-b2e8-5644-9c5c-cf2db7d8bc8e", TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"
@@ -173,9 +173,9 @@ mke2fs -q -t ext4 -O \
 	07083338-5834-5d17-b8bb-222f8a2881d0 /dev/md/root 115941632
 await_node /dev/disk/by-uuid/07083338-5834-5d17-b8bb-222f8a2881d0 /dev/md/root
 
-# format swap as swap swap, 4.0 GiB
+# format swap as the swap area swap, 4.0 GiB
 # layout line 36 (swap.swap); destroys everything on swap
-step 17/38 'format swap as swap swap, 4.0 GiB'
+step 17/38 'format swap as the swap area swap, 4.0 GiB'
 require_blank /dev/md/swap
 mkswap --quiet --uuid abd3b532-9094-5f0b-bf7f-91d19d042b9b /dev/md/swap
 await_node /dev/disk/by-uuid/abd3b532-9094-5f0b-bf7f-91d19d042b9b /dev/md/swap
@@ -191,14 +191,14 @@ renew_initramfs /boot '2204bf37:b2e85644:9c5ccf2d:b7d8bc8e 5bdc4778:cb245feb:9bf
 step 19/38 'let the monitor read its configuration again, so that it writes to root@example.org'
 systemctl restart mdmonitor.service
 
-# read all members once a month for latent errors: of all arrays of this machine, also those that no layout names
+# read all members once a month to find latent errors (all arrays of this machine, also those that no layout names)
 # layout line 38 (monitoring.scrub)
-step 20/38 'read all members once a month for latent errors: of all arrays of this machine, also those that no layout names'
+step 20/38 'read all members once a month to find latent errors (all arrays of this machine, also those that no layout names)'
 systemctl enable --now mdcheck_start.timer
 
-# switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names
+# switch off checkarray, which cron runs on the same first Sunday (all arrays of this machine, also those that no layout names)
 # layout line 38 (monitoring.scrub)
-step 21/38 'switch off the check of cron (checkarray), on the same first Sunday: of all arrays of this machine, also those that no layout names'
+step 21/38 'switch off checkarray, which cron runs on the same first Sunday (all arrays of this machine, also those that no layout names)'
 write_block /etc/default/mdadm ledger bottom 0644 <<'END'
 AUTOCHECK=false
 END
@@ -243,9 +243,9 @@ mkdir --parents /boot/efi2
 step 28/38 'mount efi2 at /boot/efi2'
 systemctl start /boot/efi2
 
-# enable swap swap
+# enable the swap area swap
 # layout line 36 (swap.swap)
-step 29/38 'enable swap swap'
+step 29/38 'enable the swap area swap'
 swapon /dev/md/swap
 
 # install GRUB on le0.esp at /boot/efi, and as EFI/BOOT/BOOTX64.EFI there
