@@ -32,7 +32,7 @@ class Key:
     words: tuple[str, ...]
     """The values that can be typed where those are few."""
     example: str
-    """A value as it is written; empty where the value is a mapping."""
+    """A value as it is written."""
     default: str
     """The default as it is written; empty where there is none, or the description tells it."""
 
@@ -127,8 +127,10 @@ def _of_schema(schema: Mapping[str, Any]) -> Sequence[object]:
 def _example(field: Field, said: str, words: Sequence[str]) -> str:
     hint = field.hint
     if any(models(hint)) and not words:
-        listed = [each for each in get_args(hint) if get_origin(each) is tuple]
-        return "[d00, d01]" if listed else ""
+        whole = re.search(r"`([{[][^`]+[]}])`", said)
+        if any(get_origin(each) is tuple for each in get_args(hint)):
+            return "[d00, d01]"
+        return whole[1] if whole else ""
     quoted = [word for word in re.findall(r"`([^`]+)`", said) if _takes(hint, word, words)]
     sample = next((mark.sample for mark in _marks(hint) if mark.sample), "")
     found = next(iter([*quoted, *words, sample]), "")

@@ -27,19 +27,19 @@ class Hardware(Model):
     network: Speed | None = None
     """The line rate of all network links together, through which clients read and write: `10Gbps`."""
     buses: Mapping[Name, Bus] = {}
-    """Links that several controllers share, by name."""
+    """Links that several controllers share, by name: `{slot1: {type: pcie, generation: 3, lanes: 8}}`."""
     controllers: Mapping[Name, Controller] = {}
-    """Host controllers, on cards or in the chipset, by name."""
+    """Host controllers, on cards or in the chipset, by name: `{hba0: {behind: slot1, ports: 8}}`."""
     multipliers: Mapping[Name, Multiplier] = {}
-    """SATA port multipliers, by name."""
+    """SATA port multipliers, by name: `{pm0: {behind: sil0, ports: 5}}`."""
     expanders: Mapping[Name, Expander] = {}
-    """SAS expanders, by name."""
+    """SAS expanders, by name: `{exp0: {behind: hba0, lanes: 4}}`."""
     enclosures: Mapping[Name, Enclosure] = {}
-    """Whatever else fails as one, by name: a shelf, a cage, a cable."""
+    """Whatever else fails as one, by name: a shelf, a cage, a cable: `{shelf1: {disks: [d00, d01]}}`."""
     power: Mapping[Name, Power] = {}
-    """Power supplies or their rails, by name."""
+    """Power supplies or their rails, by name: `{psu1: {feeds: [d00, d01]}}`."""
     disks: Mapping[Name, Disk] = {}
-    """The disks, by the names that everything else has for them."""
+    """The disks, by the names that everything else has for them: `{d00: {serial: WD-A1, size: 4TB}}`."""
 
 
 class Layout(Model):
@@ -54,21 +54,21 @@ class Layout(Model):
     hardware: Hardware = Hardware()
     """The machine, or the name of a file beside this one that holds these keys: `box.hardware.yaml`."""
     arrays: Mapping[Name, Array] = {}
-    """md arrays, by name: the name is that of /dev/md/NAME."""
+    """md arrays, by the names below /dev/md: `{s0: {level: raid1, members: [d00, d01]}}`."""
     encryption: Mapping[Name, Encryption] = {}
-    """Encrypted devices, by name: the name is that of /dev/mapper/NAME. No key stands in a layout."""
+    """Encrypted devices, by the names below /dev/mapper: `{secret: {device: s0, key: ask}}`. No key stands in a layout."""
     volume_groups: Mapping[Name, VolumeGroup] = {}
-    """LVM volume groups, by name."""
+    """LVM volume groups, by name: `{vg0: {devices: [s0]}}`."""
     filesystems: Mapping[Name, Filesystem] = {}
-    """File systems, by name."""
+    """File systems, by name: `{data: {device: s0, type: ext4}}`."""
     swap: Mapping[Name, Swap] = {}
-    """Swap areas, by name."""
+    """Swap areas, by name: `{swap: {device: s1}}`."""
     boot: Boot = Boot()
-    """The boot of the machine."""
+    """The boot of the machine: `{loader: grub}`."""
     monitoring: Monitoring = Monitoring()
-    """Alarms, and how often members are read for latent errors."""
+    """Alarms, and how often members are read for latent errors: `{mail: root@example.org, scrub: monthly}`."""
     allow: tuple[Allow, ...] = ()
-    """Accepted findings, each with its reason."""
+    """Accepted findings, each with its reason: `[{rule: no-spare, at: arrays.s0, reason: a cold spare lies on the shelf}]`."""
 
     @property
     def pools(self) -> dict[str, Pool]:

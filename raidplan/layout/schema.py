@@ -7,7 +7,7 @@ with a range or a reference, or `{each: [...]}`, where the compact form allows i
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -36,7 +36,14 @@ SHARED = {
     "each": {
         "description": "One value for each entry that the range above makes, in order.",
         "type": "object",
-        "properties": {"each": {"type": "array", "minItems": 1}},
+        "properties": {
+            "each": {
+                "description": "The values, in the order of the names.",
+                "type": "array",
+                "minItems": 1,
+                "examples": [["WD-A1", "WD-B2"]],
+            }
+        },
         "required": ["each"],
         "additionalProperties": False,
     },
@@ -60,12 +67,14 @@ def layout_schema() -> Schema:
     }
     root = _object(made, Layout, False)
     properties = root["properties"]
-    properties["version"] = {"description": "The version of this format.", "const": 1}
+    properties["version"] = {"description": "The version of this format.", "const": 1, "examples": [1]}
     # Not anyOf: an editor would say only that none of the two fits.
     properties["hardware"] = {
         "description": "The machine, or the name of a file beside this one that holds these keys.",
         "if": {"type": "string"},
         "else": {"$ref": "#/definitions/Hardware"},
+        "default": {},
+        "examples": ["box.hardware.yaml", {"disks": {"d00": {"serial": "WD-A1", "size": "4TB"}}}],
     }
     return {
         "$schema": DRAFT,
@@ -109,6 +118,7 @@ def _object(schema: Schema, model: type[Model], repeated: bool) -> Schema:
         value = _field(schema["properties"][key.name], repeated)
         default = key.field.default if isinstance(key.field.default, bool) else key.default
         value |= {"default": default} if key.default else {}
+        value |= {"default": _empty(key.field.default)} if key.field.default in ({}, ()) else {}
         value |= {"examples": [_plain(key.example, value)]} if key.example else {}
         properties[key.name] = {"description": key.description, **value}
     return {
@@ -120,6 +130,10 @@ def _object(schema: Schema, model: type[Model], repeated: bool) -> Schema:
     }
 
 
+def _empty(default: object) -> object:
+    return {} if isinstance(default, Mapping) else []
+
+
 def _plain(example: str, schema: Schema) -> object:
     """An example as an editor reads it."""
     read = yaml.load(example, yaml.BaseLoader)
@@ -127,7 +141,7 @@ def _plain(example: str, schema: Schema) -> object:
         each.get("type") in ("integer", "boolean") or 512 in each.get("enum", ())
         for each in schema.get("anyOf", [schema])
     )
-    return yaml.safe_load(example) if typed else read
+    return yaml.safe_load(example) if typed or example[0] in "{[" else read
 
 
 def _field(schema: Schema, repeated: bool) -> Schema:

@@ -51,8 +51,15 @@ def _sections() -> Iterator[str]:
         for key in keys(model).values():
             anchor = f'<a id="{anchor_of(title, key.name)}"></a>'
             example = f"`{key.example}`" if key.example and not key.words else ""
-            yield f"| {anchor}`{key.name}` | {' or '.join(values(key.field.hint))} | {_cell(key.description)}{_default(key)} | {example} |\n"
+            yield f"| {anchor}`{key.name}` | {' or '.join(values(key.field.hint))} | {_cell(_without_example(key))}{_default(key)} | {example} |\n"
             waiting += [(_title(title, key.name), inner) for inner in models(key.field.hint)]
+
+
+def _without_example(key: Key) -> str:
+    """The description; the example of a section stands in a column of its own."""
+    return (
+        key.description.replace(f": `{key.example}`", "") if any(models(key.field.hint)) else key.description
+    )
 
 
 def anchor_of(title: str, key: str) -> str:

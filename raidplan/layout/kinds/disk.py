@@ -87,7 +87,7 @@ class Disk(Model, Kind):
     temperature: Integer | None = None
     """Degrees Celsius at work, as SMART tells it: `38`."""
     partitions: Mapping[Name, Partition] = {}
-    """GPT partitions, by name, in their order; `d00.root` elsewhere."""
+    """GPT partitions, by name, in their order: `{root: {size: 50GiB}, data: {size: rest}}`; `d00.root` elsewhere."""
     wipe: Boolean = False
     """Its content may be destroyed; `apply` lists it first, and asks for the host's name or the plan's digest."""
     keep: Boolean = False

@@ -31,7 +31,7 @@ class VolumeGroup(Model, Kind):
     extent: Size = 4 * MIB
     """The unit of all sizes in the group: `4MiB`."""
     volumes: Mapping[Name, Volume] = {}
-    """Logical volumes, by name, in their order; `vg0.home` elsewhere."""
+    """Logical volumes, by name, in their order: `{home: {size: 100GiB}}`; `vg0.home` elsewhere."""
 
     def provides(self, name: str) -> Iterator[str]:
         yield from (f"{name}.{volume}" for volume in self.volumes)
