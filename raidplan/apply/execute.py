@@ -87,6 +87,10 @@ class Outcome:
     """Promises of the plan that the machine did not show when everything was read back."""
     syncs: tuple[Sync, ...] = ()
     """The syncs that md continues by itself."""
+    waiting: tuple[str, ...] = ()
+    """The steps that wait for a system below the target, or for more in it."""
+    missing: tuple[str, ...] = ()
+    """The things that they wait for: `system`, `kernel`, or names of packages."""
 
     @property
     def complete(self) -> bool:

@@ -6,10 +6,11 @@ import argparse
 import os
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 from raidplan.apply.decision import Decision, decide, with_devices
-from raidplan.apply.execute import Event
+from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.journal.hand_over import hand_over
 from raidplan.apply.journal.journal import STATE, BrokenJournal, Journal, open_journal
 from raidplan.apply.journal.lock import Held, only_one
@@ -27,7 +28,7 @@ from raidplan.cli.passphrase import NoPassphrase, passphrases
 from raidplan.cli.progress import display, events_to
 from raidplan.cli.state import past_of_host, state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
-from raidplan.cli.target import installed, target_of, waiting
+from raidplan.cli.target import installed, missing, target_of, waiting
 from raidplan.plan import Plan, plan_digest, plan_from_json
 from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text
@@ -77,7 +78,9 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     if not decision.left.steps:
         for reason in not_closed(open_journal(folder, world)) if past.is_open else ():
             talk(f"note: {refusal_text(reason)}")
-        talk(f"{plan.host} already matches the layout; nothing to do")
+        with events_to(arguments.events) as note_event:
+            note_event(_with_waiting(Outcome(), decision))
+        talk(_matches(decision, "already matches the layout; nothing to do"))
         for sync in syncs(decision.whole, decision.machine, world):
             talk(sync_text(sync))
         return _ended(decision, folder, world)
@@ -120,7 +123,7 @@ def _plan(arguments: argparse.Namespace) -> Plan | None:
         except (OSError, ValueError) as error:
             talk(f"raidplan: {file}: {error}")
             return None
-        if arguments.target and target_of(arguments.target) != plan.target:
+        if arguments.target is not None and target_of(arguments.target) != plan.target:
             talk(
                 f"raidplan: {file}: it was made for {plan.target or 'the machine itself'}, and not for {arguments.target}"
             )
@@ -193,7 +196,7 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
         outcome = carry_out(decision, journal, tell)
         for sync in outcome.syncs:
             note(sync)
-        note(outcome)
+        note(_with_waiting(outcome, decision))
     for step, message in outcome.failed.items():
         talk(f"failed: {step}: {message}")
     if not outcome.complete:
@@ -204,10 +207,21 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
     if outcome.unproven:
         unlike = "all steps succeeded, but the machine does not match the layout"
         return _stopped(f"{unlike}: mend that, and `apply` again, which goes by", decision, journal)
-    talk(f"{decision.whole.host} matches the layout: every property was read back")
+    talk(_matches(decision, "matches the layout: every property was read back"))
     for sync in outcome.syncs:
         talk(sync_text(sync))
     return _ended(decision, journal.folder, journal.world)
+
+
+def _with_waiting(outcome: Outcome, decision: Decision) -> Outcome:
+    waiting_for = tuple(step.id for step in decision.postponed)
+    return replace(outcome, waiting=waiting_for, missing=missing(decision))
+
+
+def _matches(decision: Decision, said: str) -> str:
+    """The last words of a run; where steps wait, it is not the whole layout that stands."""
+    so_far = f"{len(decision.whole.steps) - len(decision.postponed)} of {len(decision.whole.steps)} steps"
+    return f"{decision.whole.host} {said}" + (f", as far as {so_far} go" if decision.postponed else "")
 
 
 def _ended(decision: Decision, folder: Path, world: World) -> int:
@@ -219,6 +233,8 @@ def _ended(decision: Decision, folder: Path, world: World) -> int:
     to = world.path(STATE) / decision.whole.host
     # A server that a script made, or another rescue system, has no journal here.
     if folder != to and folder.parent == Path(STATE) and folder.is_dir():
-        hand_over(folder, to, world)
+        before = hand_over(folder, to, world)
         talk(f"the journal is in {to} from now on, where the installed system finds it")
+        if before:
+            talk(f"note: the journal that was there, as of a backup, is kept in {before}")
     return STOPPED if decision.postponed else OK

@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from raidplan.apply.journal.journal import STATE, read_past
+from raidplan.apply.journal.journal import STATE, read_past, was_handed_over
 from raidplan.apply.journal.past import Past
 
 
 def state_folder(given: str | None, host: str, target: str = "") -> Path:
-    """The folder of a host's journal: in a system below `target`, once it was handed over to that."""
+    """The folder of a host's journal: in a system below `target`, once it was handed over to that.
+
+    A journal that came with a restored backup is an earlier one, as long as this system has its own to hand over.
+    """
     if given:
         return Path(given)
-    below = Path(target + STATE) / host
-    return below if target and os.path.ismount(target) and below.is_dir() else Path(STATE) / host
+    own, below = Path(STATE) / host, Path(target + STATE) / host
+    own_counts = own.is_dir() and not was_handed_over(own)
+    return below if target and os.path.ismount(target) and below.is_dir() and not own_counts else own
 
 
 def past_of_host(given: str | None, host: str, target: str = "") -> Past:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,17 +15,18 @@ from raidplan.plan.boot_loaders import missing_packages
 if TYPE_CHECKING:
     from raidplan.apply.decision import Decision
 
+SYSTEM, KERNEL = "system", "kernel"
 OF_THE_KERNEL = ("/proc", "/sys", "/dev", "/run")
 
 
 def target_of(arguments_target: str | None) -> str:
     """The folder as plans name it; empty where none is given. Raises Unable."""
-    if not arguments_target:
+    if arguments_target is None:
         return ""
     target = os.path.normpath(arguments_target)
     if not target.startswith("/") or target == "/":
         raise Unable(
-            f"--target {arguments_target} is no folder of a rescue system: name it from / on, such as /mnt"
+            f"--target {arguments_target or shlex.quote(arguments_target)} is no folder of a rescue system: name it from / on, such as /mnt"
         )
     if os.path.realpath(target) != target:
         raise Unable(f"--target {target} leads through a symbolic link: name {os.path.realpath(target)}")
@@ -35,25 +37,33 @@ def target_of(arguments_target: str | None) -> str:
     return target
 
 
+def missing(decision: Decision) -> tuple[str, ...]:
+    """The things that postponed steps wait for: `system`, `kernel`, or the packages that the system lacks."""
+    if not decision.postponed:
+        return ()
+    from raidplan.facts.machine import texts
+
+    system = decision.machine.observe("system", "target") or {}
+    if not system.get("initramfs"):
+        return (KERNEL,) if installed(decision) else (SYSTEM,)
+    commands = [step.action.argv for step in decision.postponed if isinstance(step.action, Run)]
+    there = texts(system.get("programs")), texts(system.get("platforms"))
+    return tuple(sorted({package for argv in commands for package in missing_packages(argv, *there)}))
+
+
 def waiting(decision: Decision) -> Iterator[str]:
     """The work of a person before the steps that are postponed can follow."""
     if not decision.postponed:
         return
-    from raidplan.facts.machine import texts
-
-    target = decision.whole.target
+    target, lacking = decision.whole.target, missing(decision)
     later = f"`raidplan apply --target {target}` again, for {counted(len(decision.postponed), 'step')} more: "
     later += listed([step.say for step in decision.postponed])
-    system = decision.machine.observe("system", "target") or {}
-    if system.get("initramfs"):
-        commands = [step.action.argv for step in decision.postponed if isinstance(step.action, Run)]
-        there = texts(system.get("programs")), texts(system.get("platforms"))
-        packages = sorted({package for argv in commands for package in missing_packages(argv, *there)})
-        yield f"the system in {target} lacks the package{'s' * (len(packages) > 1)} {listed(packages, last=' and ')}: install it there, then {later}"
-    elif installed(decision):
+    if lacking == (SYSTEM,):
+        yield f"{target} holds no system yet: install one there, for example with mmdebstrap, then {later}"
+    elif lacking == (KERNEL,):
         yield f"the system in {target} has no kernel, so there is no initramfs to renew: install one in it, then {later}"
     else:
-        yield f"{target} holds no system yet: install one there, for example with mmdebstrap, then {later}"
+        yield f"the system in {target} lacks the package{'s' * (len(lacking) > 1)} {listed(lacking, last=' and ')}: install it there, then {later}"
 
 
 def installed(decision: Decision) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from raidplan.base.words import counted
+from raidplan.base.words import counted, listed
 from raidplan.compiler.watch import watch_steps
 from raidplan.layout.kinds.device import Line
 from raidplan.plan.places import CRYPTTAB, FSTAB, MDADM_CONF, RULES_BEGIN, UDEV_RULES
@@ -49,7 +49,7 @@ def _all_steps(topology: Topology) -> Iterator[Step]:
         *(("config.crypttab",) if first else ()),
     ]
     if written:
-        yield _initramfs(arrays, first, tuple(written))
+        yield _initramfs(arrays, first, tuple(written), on_volumes(topology))
     if arrays:
         yield from watch_steps(topology)
     mounts = _of("fstab", lines)
@@ -73,6 +73,12 @@ def opened_first(topology: Topology) -> tuple[str, ...]:
             sections[item.name].uuid(item.name, topology) for item in below if item.path[0] == "encryption"
         )
     )
+
+
+def on_volumes(topology: Topology) -> bool:
+    """Whether the initramfs has to activate volumes: / or /usr stands on one."""
+    entries = [entry for entry in topology.layout.filesystems.values() if entry.mount in ("/", "/usr")]
+    return any(each.path[0] == "volume_groups" for entry in entries for each in topology.below(entry.device))
 
 
 def _made_here(topology: Topology) -> Iterator[Item]:
@@ -149,22 +155,28 @@ def _crypttab(topology: Topology, lines: list[str]) -> Step:
     )
 
 
-def _initramfs(arrays: list[str], encrypted: tuple[str, ...], written: tuple[str, ...]) -> Step:
+def _initramfs(
+    arrays: list[str], encrypted: tuple[str, ...], written: tuple[str, ...], volumes: bool
+) -> Step:
     words = [word.partition("=") for line in arrays for word in line.split()]
     aims = [
         *(["arrays keep their names"] if arrays else []),
         *(["it opens the encryption"] if encrypted else []),
+        *(["it finds the volumes"] if volumes else []),
     ]
+    opens = {f"opens {uuid}": True for uuid in encrypted} | ({"volumes": True} if volumes else {})
     return Step(
         id="config.initramfs",
         phase="configure",
-        say=f"update the initramfs, so that {' and '.join(aims)} at boot",
-        action=RenewInitramfs(tuple(value for key, _, value in words if key == "UUID"), encrypted=encrypted),
+        say=f"update the initramfs, so that {listed(aims, last=' and ')} at boot",
+        action=RenewInitramfs(
+            tuple(value for key, _, value in words if key == "UUID"), encrypted=encrypted, volumes=volumes
+        ),
         because="arrays" if arrays else "encryption",
         needs=written,
         follows=written,
         targets=("initramfs",),
-        proof=Proof("initramfs", "current", {"fresh": True, **{f"opens {uuid}": True for uuid in encrypted}}),
+        proof=Proof("initramfs", "current", {"fresh": True, **opens}),
     )
 
 

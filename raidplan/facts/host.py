@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from raidplan.base.filesystems import FILESYSTEMS
@@ -189,13 +190,24 @@ def _file(file: Path) -> Properties | None:
         return None
 
 
-def read_key_files(root: Path, paths: Iterable[str]) -> Objects:
-    """`secret`: a key file is there, and nobody but root can read it. What it holds is not read."""
-    return {
-        path: {"secret": _is_secret(root / path.lstrip("/"))}
-        for path in paths
-        if (root / path.lstrip("/")).exists()
-    }
+def read_key_files(root: Path, paths: Iterable[str], own: Path | None = None) -> Objects:
+    """`secret`: a key file is there, and nobody but root can read it. `other`: it holds another key than that of the system
+    that runs, which has its files below `own`; what they hold is compared and goes nowhere."""
+    found: Objects = {}
+    for path in paths:
+        file = root / path.lstrip("/")
+        if file.exists():
+            copied = not own or is_copy(own / path.lstrip("/"), file)
+            found[path] = {"secret": _is_secret(file)} if copied else {"secret": False, "other": True}
+    return found
+
+
+def is_copy(file: Path, copy: Path) -> bool:
+    """Whether two files hold the same; True where one of them is not there or cannot be read."""
+    try:
+        return filecmp.cmp(file, copy, shallow=False)
+    except OSError:
+        return True
 
 
 def _is_secret(file: Path) -> bool:
@@ -212,7 +224,16 @@ def read_initramfs(root: Path, kernel: str) -> Objects:
     fresh = not unfinished and not any(_outdated(image, root) for image in images)
     opened = [_opened(image) for image in images]
     common = sorted(frozenset.intersection(*opened)) if opened else []
-    return {"current": {"fresh": fresh, **{f"opens {uuid}": True for uuid in common}}} if images else {}
+    opens = {f"opens {uuid}": True for uuid in common}
+    return {"current": {"fresh": fresh, **opens, **_volumes(images)}} if images else {}
+
+
+def _volumes(images: Sequence[Path]) -> dict[str, bool]:
+    """`volumes`: every image activates LVM volumes; left out where one does not."""
+    try:
+        return {"volumes": True} if all(initramfs.held(image).lvm for image in images) else {}
+    except initramfs.Unreadable:
+        return {}
 
 
 def _opened(image: Path) -> frozenset[str]:

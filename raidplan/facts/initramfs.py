@@ -17,7 +17,7 @@ from typing import BinaryIO, NamedTuple
 
 from raidplan.facts.block import text_of
 from raidplan.facts.run import CommandFailed, filtered, find_tool
-from raidplan.plan.initramfs import BOOT, GENERATORS, Generator
+from raidplan.plan.initramfs import BOOT, GENERATORS, LVM, Generator
 from raidplan.plan.places import BLOCK, MDADM_CONF, UDEV_RULES
 
 OUR_RULES = PurePath(UDEV_RULES.format(host="*"))
@@ -57,11 +57,12 @@ def images(root: Path, kernel: str, by: Generator) -> dict[Path, str]:
 
 
 class Held(NamedTuple):
-    """The configuration in an image: mdadm.conf, the lines of crypttab, and our rules of udev by file name."""
+    """The configuration in an image: mdadm.conf, the lines of crypttab, our rules of udev by file name; and whether it has LVM."""
 
     conf: str
     crypttab: str
     rules: Mapping[str, str]
+    lvm: bool
 
 
 def held(image: Path) -> Held:
@@ -81,11 +82,11 @@ _known: dict[tuple[int, ...], Held] = {}
 
 
 def _held(image: Path) -> Held:
-    conf, crypttab, rules, empty = "", "", {}, True
+    conf, crypttab, rules, lvm, empty = "", "", {}, False, True
     confs = {each.conf for each in GENERATORS.values()}
     crypttabs = {each.crypttab for each in GENERATORS.values()}
     for name, data in _files(image):
-        empty = False
+        empty, lvm = False, lvm or f"/{name}".endswith(LVM)
         if name in confs:
             conf = data.decode(errors="replace")
         elif name in crypttabs:
@@ -94,7 +95,7 @@ def _held(image: Path) -> Held:
             rules[PurePath(name).name] = data.decode(errors="replace")
     if empty:
         raise Unreadable(f"{image} holds no file")
-    return Held(conf, crypttab, rules)
+    return Held(conf, crypttab, rules, lvm)
 
 
 def outdated(image: Path, root: Path) -> str:

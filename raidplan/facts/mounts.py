@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -43,6 +44,11 @@ class SwapArea:
     size: int
     priority: int
     device: str = ""
+
+
+def is_below(path: Path, target: str) -> bool:
+    """Whether a path lies below a folder, wherever its links lead."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(target))
 
 
 def read_mounts(root: Path, names: Names) -> list[Mount]:

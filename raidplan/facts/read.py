@@ -74,7 +74,7 @@ def read_machine(
         readings = replace(readings, ranges=tuple(ranges), known=frozenset(known), written=frozenset(written))
         objects = _contents(readings, md, names, paths, must)
         objects |= host.read_paths(system, paths)
-        objects["key_file"] = host.read_key_files(system, keys)
+        objects["key_file"] = host.read_key_files(system, keys, root if target else None)
         objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}
         objects |= {"initramfs": images.result(), "kernel": host.read_kernels(system)}
         objects |= {"boot_loader": read_boot_loaders(readings, system), "boot_menu": read_boot_menu(system)}

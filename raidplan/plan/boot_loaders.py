@@ -7,7 +7,7 @@ systemd-boot(7), loader.conf(5), the UAPI group's boot loader specification.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 GRUB, SYSTEMD_BOOT = "grub", "systemd-boot"
@@ -119,6 +119,13 @@ def missing_packages(
     return tuple(
         each.package for each in PLATFORMS.values() if each.option in argv and each.name not in platforms
     )
+
+
+def loaders_of(commands: Iterable[Sequence[str]]) -> set[tuple[str, str]]:
+    """The loader that commands install, with the firmware that starts it; none without one."""
+    words = {word for argv in commands for word in argv}
+    found = {(GRUB, name) for name, platform in PLATFORMS.items() if platform.option in words}
+    return found | ({(SYSTEMD_BOOT, "uefi")} if HOOK in words else set())
 
 
 def install_bios(disk: str) -> tuple[str, ...]:

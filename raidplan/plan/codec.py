@@ -87,9 +87,13 @@ def _action_to_data(action: Action) -> dict[str, Any]:
                 "argv": list(action.argv),
                 **_filled({"stdin": action.stdin, "inside": action.inside, "key": action.key}),
             }
-        case RenewInitramfs(arrays, generator, encrypted):
+        case RenewInitramfs(arrays, generator, encrypted, volumes):
             other = {"generator": generator} if generator != INITRAMFS_TOOLS.name else {}
-            return {"initramfs": list(arrays), **other, **_filled({"encrypted": list(encrypted)})}
+            return {
+                "initramfs": list(arrays),
+                **other,
+                **_filled({"encrypted": list(encrypted), "volumes": volumes}),
+            }
         case WriteFile():
             return {"file": action.file, "content": action.content, "mode": f"{action.mode:04o}"}
         case WriteBlock():
@@ -183,7 +187,8 @@ def _action_from_data(data: dict[str, Any]) -> Action:
             f"the step {data['id']} says {' and '.join(forms)}, and does one: make it again with `raidplan plan`"
         )
     if "initramfs" in data:
-        return RenewInitramfs(_texts(data["initramfs"]), _generator(data), _texts(data.get("encrypted", [])))
+        encrypted, volumes = _texts(data.get("encrypted", [])), _of(bool, data.get("volumes", False))
+        return RenewInitramfs(_texts(data["initramfs"]), _generator(data), encrypted, volumes)
     if "argv" in data:
         stdin, key = (_text(data.get(name, "")) for name in ("stdin", "key"))
         return Run(_texts(data["argv"]), stdin, _of(bool, data.get("inside", False)), key)

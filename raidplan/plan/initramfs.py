@@ -11,6 +11,8 @@ from pathlib import PurePath
 
 from raidplan.plan.places import INITRAMFS_ASIDE, MDADM_CONF
 
+LVM = "/sbin/lvm"
+"""The end of the path of the program that activates volumes, in an image."""
 BOOT = "/boot"
 """The folder of the images."""
 
@@ -34,6 +36,8 @@ class Generator:
     """The path in an image of its lines of crypttab."""
     encrypting: str
     """A file of the package without which no image opens an encryption, and the name of that package."""
+    activating: str
+    """A file of the package without which no image activates a volume, and the name of that package."""
     updater: str
     """The system's own program to renew images, whose text names `program`; several packages share the path."""
     settings: str
@@ -72,6 +76,7 @@ INITRAMFS_TOOLS = Generator(
     conf=str(PurePath(MDADM_CONF).relative_to("/")),
     crypttab="cryptroot/crypttab",
     encrypting="/usr/share/initramfs-tools/hooks/cryptroot cryptsetup-initramfs",
+    activating="/usr/share/initramfs-tools/hooks/lvm2 lvm2",
     updater="/usr/sbin/update-initramfs",
     settings="/etc/initramfs-tools/update-initramfs.conf",
     switched_off="update_initramfs=no",

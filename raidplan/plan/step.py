@@ -16,6 +16,10 @@ Value = str | int | bool | None | list[str]
 """A value of a property of the machine."""
 
 
+RANDOM = "/dev/urandom"
+"""In place of a key file: another key at each boot."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """Run a program; `{d00}` as a whole argument stands for the device of the disk d00."""
@@ -26,6 +30,12 @@ class Run:
     """It is a program of the machine's own system, also where that lies below a target."""
     key: str = ""
     """The encryption whose passphrase it gets on its standard input, which no plan holds; empty for none."""
+
+    @property
+    def key_file(self) -> str:
+        """The key file that it reads; empty if none."""
+        named = self.argv[self.argv.index("--key-file") + 1] if "--key-file" in self.argv else ""
+        return "" if named == RANDOM else named
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +50,8 @@ class RenewInitramfs:
     """A key of `GENERATORS`."""
     encrypted: tuple[str, ...] = ()
     """The UUIDs of the LUKS headers that each image has to open."""
+    volumes: bool = False
+    """Whether each image has to activate LVM volumes, as / or /usr stands on one."""
 
     @property
     def by(self) -> Generator:

@@ -63,6 +63,30 @@ require_tools() {
 	done
 }
 
+# require_package FILE PACKAGE: the package of a file of the machine's own system is installed there.
+require_package() {
+	[ -e "$below$1" ] || refuse "the system in ${below:-/} lacks $2, without which it could not start: install it there"
+}
+
+# require_firmware bios|uefi: this machine's, which is to start the loader.
+require_firmware() {
+	found=bios
+	[ ! -d /sys/firmware/efi ] || found=uefi
+	[ "$found" = "$1" ] || refuse "this machine was started by $found, and the layout's boot loader is for $1"
+}
+
+# require_signed FILE PACKAGE: where Secure Boot is on, the signed file is installed.
+require_signed() {
+	on=$(od -An -tu1 -j4 -N1 /sys/firmware/efi/efivars/SecureBoot-* 2>/dev/null) || on=0
+	[ "$((on))" -eq 0 ] || [ -e "$below$1" ] || refuse "Secure Boot is on, and the system in ${below:-/} lacks $2: install it there"
+}
+
+# require_secret FILE: a key file that nobody but root can read.
+require_secret() {
+	[ -s "$1" ] || refuse "there is no key file $1: make it, and keep a copy elsewhere"
+	[ -n "$(find "$1" -type f -user 0 ! -perm /077)" ] || refuse "the key file $1 can be read by others than root: chown root $1; chmod 0400 $1"
+}
+
 # Every disk of the machine, one a line: NAME="/dev/sda" TYPE="disk" ... Quotes, backslashes, $ and ` in a
 # value stand as \x22 and so on, so that a quote always ends the value.
 list_disks() {

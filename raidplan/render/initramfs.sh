@@ -1,5 +1,8 @@
 # The initramfs: made anew aside, proven, and only then put in place of the present one.
 
+opens=
+volumes=
+
 # initramfs_images FOLDER: the image of each kernel that is in the folder, and has modules.
 initramfs_images() {
 	for kernel in "$1"/vmlinu[xz]-*; do
@@ -31,7 +34,8 @@ require_room_for_initramfs() {
 		refuse "$1 has $free KiB free, and an initramfs made anew beside each present one takes $needed KiB"
 }
 
-# initramfs_names IMAGE UUID...: the image can be unpacked, and its mdadm.conf names the arrays.
+# initramfs_names IMAGE UUID...: the image can be unpacked, its mdadm.conf names the arrays, it opens each encryption of $opens
+# and, if $volumes is yes, activates LVM volumes.
 initramfs_names() {
 	image=$1
 	shift
@@ -39,6 +43,8 @@ initramfs_names() {
 	damaged=no
 	inside unmkinitramfs "${image#"$below"}" "${unpacked#"$below"}" >/dev/null || damaged=yes
 	named=$(find "$unpacked" -path '*/etc/mdadm/mdadm.conf' -type f -exec sed -n '/^ARRAY /p' '{}' +)
+	opened=$(find "$unpacked" -path '*/cryptroot/crypttab' -type f -exec cat '{}' +)
+	lvm=$(find "$unpacked" -path '*/sbin/lvm' -type f)
 	rm -rf "$unpacked"
 	if [ "$damaged" = yes ]; then
 		printf 'raidplan: %s cannot be unpacked\n' "$image" >&2
@@ -53,11 +59,24 @@ initramfs_names() {
 			;;
 		esac
 	done
+	for uuid in $opens; do
+		case "$opened" in
+		*UUID="$uuid"*) ;;
+		*)
+			printf 'raidplan: %s does not open the encryption %s\n' "$image" "$uuid" >&2
+			return 1
+			;;
+		esac
+	done
+	if [ "$volumes" = yes ] && [ -z "$lvm" ]; then
+		printf 'raidplan: %s activates no LVM volume\n' "$image" >&2
+		return 1
+	fi
 }
 
-# renew_initramfs FOLDER 'UUID...' HOOKS
+# renew_initramfs FOLDER 'UUID...' HOOKS ['UUID...' of encryptions [yes: volumes]]
 renew_initramfs() {
-	boot=$1 arrays=$2 hooks=$3 aside=$1/raidplan.new goes_on=no
+	boot=$1 arrays=$2 hooks=$3 opens=${4-} volumes=${5-} aside=$1/raidplan.new goes_on=no
 	[ ! -d "$aside" ] || goes_on=yes
 	mkdir -p "$boot/raidplan.old"
 	for present in $(initramfs_images "$boot"); do

@@ -26,6 +26,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "size": "the key file {place} has {count} bytes: cryptsetup reads 1 to {most}",
         "owner": "the key file {place} belongs to user {user}, who can read it: chown root {place}",
         "mode": "the key file {place} can be read by others than root (mode {mode}): chmod 0400 {place}",
+        "other": "the key file {place} holds another key than {file} of this rescue system, and would be written over: move it away",
         "folder": "others than root can replace the key file {place}: chown root {folder}; chmod go-w {folder}",
     },
     "key-wrong": {"": f"{AT}: the key file {{file}} does not open it: put the right one in its place"},

@@ -52,15 +52,10 @@ def step_lines(
 
 def _action(step: Step, variables: Mapping[str, str], target: str) -> Iterator[str]:
     match step.action:
-        case RenewInitramfs(arrays):
-            yield wrapped(
-                [
-                    "renew_initramfs",
-                    quoted(below(target, BOOT)),
-                    quoted(" ".join(arrays)),
-                    step.action.by.hooks,
-                ]
-            )
+        case RenewInitramfs(arrays, _, encrypted, volumes):
+            more = [" ".join(encrypted), "yes"] if volumes else [" ".join(encrypted)] if encrypted else []
+            named = [below(target, BOOT), " ".join(arrays), step.action.by.hooks, *more]
+            yield wrapped(["renew_initramfs", *map(quoted, named)])
         case Run(argv, key=str(key)) if key:
             yield wrapped([shell_word(word, variables) for word in typed(argv)]) + " </dev/tty"
         case Run(argv, stdin, inside):

@@ -7,6 +7,19 @@ require_mounted() {
 	[ "$(readlink -f "$source")" = "$(readlink -f "$1")" ] || refuse "$source is mounted at $2, and not $1"
 }
 
+# require_empty_target: what is made is to be mounted there, and would hide what is there.
+require_empty_target() {
+	[ "$(readlink -m "$below")" = "$below" ] || refuse "$below leads through a symbolic link"
+	[ ! -e "$below" ] || [ -d "$below" ] || refuse "$below is no folder"
+	! findmnt --mountpoint "$below" >/dev/null || refuse "something is mounted at $below: umount $below"
+	[ -z "$(ls -A "$below" 2>/dev/null)" ] || refuse "$below is not empty: a mount would hide what is there"
+}
+
+# require_target: the system's root is described only, so it is mounted there already.
+require_target() {
+	findmnt --mountpoint "$below" >/dev/null || refuse "nothing is mounted at $below, so files would be this system's own"
+}
+
 # require_inside TOOL...: programs of that system. A link of its own leads nowhere from here, and counts.
 require_inside() {
 	for tool in "$@"; do

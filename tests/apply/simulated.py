@@ -157,7 +157,8 @@ class Simulated(World):
             opened = {
                 f"opens {line.split()[1][5:]}": True for line in crypttab.splitlines() if "UUID=" in line
             }
-            objects["initramfs"] = {"current": {"fresh": fresh, **opened}}
+            volumes = {"volumes": True} if fresh and "usr/sbin/lvm" in self._copies() else {}
+            objects["initramfs"] = {"current": {"fresh": fresh, **opened, **volumes}}
         disks = tuple(
             DiskFact(f"/dev/{d.name}", d.name, d.size, serial=d.serial, wwn=d.wwn, path=d.path, model=d.model,
                      logical_block=d.logical_block, instance="1",
@@ -293,16 +294,19 @@ class Simulated(World):
                 self._perform(self._step(argv))
 
     def _image(self) -> bytes:
-        """An initramfs with mdadm.conf as it is now, if there is one, and with the rules of udev."""
+        return cpio(self._copies())
+
+    def _copies(self) -> dict[str, bytes]:
+        """The files of an initramfs: mdadm.conf as it is now, if there is one, the rules of udev, and what opens / and /usr."""
         conf = file.read_bytes() if (file := self.path("/etc/mdadm/mdadm.conf")).exists() else b""
         rules = sorted(self.path("/etc/udev/rules.d").glob("*.rules"))
         copies = {f"usr/lib/udev/rules.d/{file.name}": file.read_bytes() for file in rules}
-        opens = any(
-            isinstance(step.action, RenewInitramfs) and step.action.encrypted for step in self.plan.steps
-        )
-        if opens and (file := self.path(CRYPTTAB)).exists():
+        renewals = [step.action for step in self.plan.steps if isinstance(step.action, RenewInitramfs)]
+        if any(each.volumes for each in renewals):
+            copies["usr/sbin/lvm"] = b"lvm"
+        if any(each.encrypted for each in renewals) and (file := self.path(CRYPTTAB)).exists():
             copies["cryptroot/crypttab"] = file.read_bytes()
-        return cpio({"etc/mdadm/mdadm.conf": conf, **copies})
+        return {"etc/mdadm/mdadm.conf": conf, **copies}
 
     def _initramfs_is_new(self) -> bool:
         boot = self.path("/boot")

@@ -278,7 +278,7 @@ def test_an_initramfs_that_cannot_open_the_root_is_refused_or_not_taken(tmp_path
     boot(tmp_path, "6.1")
     (lacking,) = (
         each
-        for each in cannot_be_renewed(tmp_path, "6.1", INITRAMFS_TOOLS, opens=True)
+        for each in cannot_be_renewed(tmp_path, "6.1", RenewInitramfs(encrypted=(UUID,)))
         if each.case == "opens-nothing"
     )
     assert "lacks cryptsetup-initramfs, without which its initramfs opens no encryption" in refusal_text(
@@ -287,7 +287,7 @@ def test_an_initramfs_that_cannot_open_the_root_is_refused_or_not_taken(tmp_path
     hook = tmp_path / INITRAMFS_TOOLS.encrypting.split()[0].lstrip("/")
     hook.parent.mkdir(parents=True)
     hook.touch()
-    cases = [each.case for each in cannot_be_renewed(tmp_path, "6.1", INITRAMFS_TOOLS, opens=True)]
+    cases = [each.case for each in cannot_be_renewed(tmp_path, "6.1", RenewInitramfs(encrypted=(UUID,)))]
     assert "opens-nothing" not in cases
     image = tmp_path / "image"
     image.write_bytes(cpio({"cryptroot/crypttab": f"crypt UUID={UUID} none luks\n".encode()}))
@@ -295,6 +295,25 @@ def test_an_initramfs_that_cannot_open_the_root_is_refused_or_not_taken(tmp_path
     assert [*unproven([image], RenewInitramfs(encrypted=(UUID,)), tmp_path)] == []
     (closed,) = unproven([image], RenewInitramfs(encrypted=(UUID, "another")), tmp_path)
     assert "does not open the encryption another, and the system could not start from it" in closed
+
+
+def test_an_initramfs_that_finds_no_volume_of_the_root_is_refused_or_not_taken(tmp_path: Path) -> None:
+    boot(tmp_path, "6.1")
+    renewal = RenewInitramfs(volumes=True)
+    hook = tmp_path / INITRAMFS_TOOLS.activating.split()[0].lstrip("/")
+    for there in (False, True):
+        if there:
+            hook.parent.mkdir(parents=True)
+            hook.touch()
+        lacking = [each for each in cannot_be_renewed(tmp_path, "6.1", renewal) if each.case == "no-volumes"]
+        assert len(lacking) == (not there)
+        assert all("lacks lvm2, without which" in refusal_text(each) for each in lacking)
+    image, whole = tmp_path / "image", tmp_path / "whole"
+    image.write_bytes(cpio({"etc/lvm/lvm.conf": b""}))
+    whole.write_bytes(cpio({"usr/sbin/lvm": b"program"}))
+    assert [*unproven([whole], renewal, tmp_path)] == []
+    (found,) = unproven([image], renewal, tmp_path)
+    assert "activates no LVM volume, and the system could not start from it" in found
 
 
 def test_a_header_whose_key_nobody_has_shown_is_not_adopted(plan: Plan, tmp_path: Path) -> None:

@@ -33,8 +33,7 @@ from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.match import match
-from raidplan.plan import Plan
-from raidplan.plan.initramfs import INITRAMFS_TOOLS
+from raidplan.plan import Plan, RenewInitramfs
 from tests.apply.earlier import plan_of as changed_plan
 from tests.apply.earlier import set_to, standing
 from tests.apply.runs import apply, impatient, machine
@@ -352,7 +351,7 @@ def test_an_initramfs_that_cannot_be_made(tool: str, flag: int, words: str, tmp_
     room = SimpleNamespace(f_flag=flag, f_bavail=1000, f_frsize=4096)
     monkeypatch.setattr(initramfs, "unpacker", lambda image: tool)
     monkeypatch.setattr("os.statvfs", lambda path: room)
-    said = list(sentences(initramfs.cannot_be_renewed(tmp_path, "6.1", INITRAMFS_TOOLS)))
+    said = list(sentences(initramfs.cannot_be_renewed(tmp_path, "6.1", RenewInitramfs())))
     assert said == ([words.format(tmp_path, tmp_path)] if words else [])
 
 

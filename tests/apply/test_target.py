@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -12,7 +13,9 @@ from tempfile import NamedTemporaryFile
 import pytest
 
 from raidplan.apply.change.remove_configuration import removals
+from raidplan.apply.configuration.files import write
 from raidplan.apply.decision import Decision, decide
+from raidplan.apply.execute import Outcome
 from raidplan.apply.journal.hand_over import hand_over
 from raidplan.apply.journal.journal import STATE, read_past
 from raidplan.apply.journal.past import Past
@@ -20,11 +23,15 @@ from raidplan.apply.preflight import preflight as checks
 from raidplan.apply.preflight.mounted import in_memory
 from raidplan.apply.preflight.preflight import mount_points_empty
 from raidplan.apply.preflight.situation import Situation
+from raidplan.apply.world import World
 from raidplan.cli import OK
 from raidplan.cli import apply as apply_command
 from raidplan.cli.output import Unable
-from raidplan.cli.target import target_of, waiting
+from raidplan.cli.progress import _data
+from raidplan.cli.state import state_folder
+from raidplan.cli.target import missing, target_of, waiting
 from raidplan.facts import Machine
+from raidplan.facts.host import read_key_files
 from raidplan.facts.machine import Properties
 from raidplan.plan import Plan, Proof, Run, Step, WriteFile, plan_from_json, plan_to_json
 from raidplan.plan.boot_loaders import AFTER_INITRAMFS, DPKG, EFI_IMAGES, HOOK, SHIM
@@ -140,6 +147,8 @@ def test_from_blank_disks_to_the_booted_system(tmp_path: Path) -> None:
     assert " / ext4 " in (root / "mnt/etc/fstab").read_text()
     assert "ARRAY /dev/md/root " in (root / "mnt/etc/mdadm/mdadm.conf").read_text()
     assert not decided(root, state).postponed
+    told = _data(apply_command._with_waiting(Outcome(), decided(root, state)))
+    assert (told["complete"], told["waiting"], told["missing"]) == (True, [], [])
     assert apply(plan(), Simulated(plan(), root, state)) == "nothing to do"
     assert own_files(root) == before
 
@@ -168,11 +177,17 @@ def test_a_system_without_a_kernel_gets_all_but_the_initramfs(tmp_path: Path) ->
     without_kernel = decided(root, state)
     assert {step.id for step in without_kernel.postponed} == {"config.initramfs", *INSTALLED}
     assert any("has no kernel" in words for words in waiting(without_kernel))
+    assert missing(without_kernel) == ("kernel",)
+    told = json.loads(json.dumps(_data(apply_command._with_waiting(Outcome(), without_kernel))))
+    assert (told["complete"], told["missing"]) == (False, ["kernel"])
+    assert set(told["waiting"]) == {"config.initramfs", *INSTALLED}
+    assert "steps go" in apply_command._matches(without_kernel, "matches")
 
     boot(root / "mnt", "6.1")
     without_loader = decided(root, state)
     assert {step.id for step in without_loader.postponed} == INSTALLED
     assert any("lacks the packages debconf and grub2-common" in words for words in waiting(without_loader))
+    assert missing(without_loader) == ("debconf", "grub2-common")
 
 
 def test_systemd_boot_waits_for_its_package_and_stands_then(tmp_path: Path) -> None:
@@ -293,7 +308,7 @@ def test_without_a_target_another_root_is_refused_and_the_option_named(tmp_path:
     assert "umount" not in said
 
 
-@pytest.mark.parametrize("named", ["mnt", "/", "/proc/x", "/run/x", "/link"])
+@pytest.mark.parametrize("named", ["", "mnt", "/", "/proc/x", "/run/x", "/link"])
 def test_what_is_no_folder_of_a_rescue_system(named: str, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "folder")
     with pytest.raises(Unable, match="--target"):
@@ -404,3 +419,73 @@ def test_without_a_loader_in_the_layout_the_script_for_dpkg_is_removed(
         if step.action in (WriteFile(HOOK, ""), WriteFile(DPKG, ""))
     ]
     assert [step.action for step in back] == ([WriteFile(DPKG, ""), WriteFile(HOOK, "")] if removed else [])
+
+
+def test_no_file_is_written_through_a_link_that_leads_out_of_the_target(tmp_path: Path) -> None:
+    own, target = tmp_path / "own", tmp_path / "target"
+    own.mkdir()
+    (target / "usr/etc").mkdir(parents=True)
+    (target / "usr/etc/fstab").write_text("inside\n")
+    (target / "etc").symlink_to("usr/etc")
+    write_fstab = replace(mount("/srv"), action=WriteFile("/etc/fstab", "ours\n"))
+
+    def refused() -> list[object]:
+        found = [*checks.files_can_be_written(situation(target, {}, (write_fstab,)))]
+        return [dict(each.figures)["target"] for each in found if each.case == "out-of-target"]
+
+    assert refused() == []
+    assert write(WriteFile("/etc/fstab", "ours\n"), World(target=str(target)))
+    assert (target / "usr/etc/fstab").read_text() == "ours\n"
+    (target / "usr/etc/fstab").unlink()
+    (target / "usr/etc/fstab").symlink_to(own / "fstab")
+    assert refused() == [str(own / "fstab")]
+    with pytest.raises(ValueError, match="leads out of the target"):
+        write(WriteFile("/etc/fstab", "ours\n"), World(target=str(target)))
+    (target / "etc").unlink()
+    (target / "etc").symlink_to(own)
+    (target / "var").symlink_to(own)
+    assert refused() == [str(own / "fstab"), str(own / "lib/raidplan")]
+    with pytest.raises(ValueError, match="leads out of the target"):
+        hand_over(own, target / "var/lib/raidplan/h", World(target=str(target)))
+    assert not [*own.iterdir()]
+
+
+def test_a_journal_that_came_with_a_backup_is_an_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rescue system's own counts until it is handed over, and the one that was there is kept."""
+    own, target = tmp_path / "own", tmp_path / "target"
+    monkeypatch.setattr("raidplan.cli.state.STATE", str(own))
+    monkeypatch.setattr("os.path.ismount", lambda path: True)
+    below = Path(f"{target}{own}") / "h"
+    for folder, text in ((own / "h", "new"), (below, "old")):
+        folder.mkdir(parents=True)
+        (folder / "journal").write_text(text)
+    assert state_folder(None, "h", str(target)) == own / "h"
+    for number in (1, 2):
+        kept = hand_over(own / "h", below, World(target=str(target)))
+        assert kept and (kept.name, (below / "journal").read_text()) == (f"h.before-{number}", "new")
+        assert state_folder(None, "h", str(target)) == below
+    assert (below.with_name("h.before-1") / "journal").read_text() == "old"
+    assert not (below / "handed-over").exists() and (own / "h/handed-over").exists()
+
+
+def test_another_key_below_the_target_is_not_taken_for_the_copy_nor_written_over(tmp_path: Path) -> None:
+    own, target = tmp_path / "own", tmp_path / "target"
+    for folder, key in ((own, b"new"), (target, b"old")):
+        folder.mkdir()
+        (folder / "key").write_bytes(key)
+        (folder / "key").chmod(0o400)
+    found = {"key_file": read_key_files(target, ["/key"], own)}
+    assert found["key_file"]["/key"] == {"secret": False, "other": True}
+    copies = replace(mount("/srv"), proof=Proof("key_file", "/key", {"secret": True}))
+    asked = Situation(Plan("h", "", "", (), (copies,), target=str(target)), Machine((), found), {})
+    (refused,) = checks.keys_are_secret(asked)
+    assert (refused.code, refused.case, refused.place) == ("key-file", "other", f"{target}/key")
+    (target / "key").chmod(0o600)
+    (target / "key").write_bytes(b"new")
+    assert (
+        read_key_files(target, ["/key"], own)
+        == read_key_files(target, ["/key"])
+        == {"/key": {"secret": True}}
+    )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from raidplan.apply.configuration.blocks import BrokenBlock, wanted_text
 from raidplan.plan import DiskIdentity, WriteBlock
-from raidplan.render.plan_shell import _identity, lsblk_form
+from raidplan.render.shell_checks import _identity, lsblk_form
 from tests.render.scripts import SHELLS, Bench
 
 TB = 3_000_592_982_016

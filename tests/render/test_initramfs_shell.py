@@ -110,3 +110,29 @@ def test_a_machine_that_makes_its_images_otherwise_is_refused(
     (tmp_path / file).write_text(text)
     refused = bench.functions(f"{SHELL}\nrequire_room_for_initramfs {boot}")
     assert refused.returncode == 4 and words in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("crypttab", "program", "words"),
+    [
+        (f"root UUID={UUID} none luks", True, ""),
+        ("root UUID=another none luks", True, f"does not open the encryption {UUID}"),
+        (f"root UUID={UUID} none luks", False, "activates no LVM volume"),
+    ],
+)
+def test_an_image_that_does_not_find_the_root_is_not_put_in_place(
+    crypttab: str, program: bool, words: str, tmp_path: Path
+) -> None:
+    bench = Bench(tmp_path, [])
+    boot = made_by_initramfs_tools(tmp_path)
+    (boot / "vmlinuz-6.1").touch()
+    (boot / "initrd.img-6.1").write_text("old\n")
+    lvm = 'mkdir -p "$2/main/usr/sbin" && touch "$2/main/usr/sbin/lvm"\n' if program else ""
+    bench.tool(
+        "unmkinitramfs",
+        f'#!/bin/sh\nmkdir -p "$2/main/cryptroot"\necho "{crypttab}" >"$2/main/cryptroot/crypttab"\n{lvm}',
+    )
+    bench.tool("mkinitramfs", '#!/bin/sh\necho new >"$2"\n')
+    result = bench.functions(f"{SHELL}\nbegun=yes\nrenew_initramfs {boot} '' /none '{UUID}' yes")
+    assert result.returncode == (3 if words else 0) and words in result.stderr, result.stderr
+    assert (boot / "initrd.img-6.1").read_text() == ("old\n" if words else "new\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.plan import Action, Plan, Proof, Run, Step, WriteBlock, WriteFile
+from raidplan.plan import Action, Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
 from raidplan.render.plan_shell import plan_shell
 from tests.render.scripts import SHELLS, Bench, own_path
 
@@ -123,3 +123,80 @@ def test_no_link_below_the_target_leads_to_a_file_of_the_rescue_system(tmp_path:
     assert result.returncode == 3 and "out of" in result.stderr, result.stderr
     assert [file.name for file in own.iterdir()] == ["fstab"]
     assert (own / "fstab").read_text() == "of the rescue system\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("filled", "is not empty: a mount would hide what is there"),
+        ("link", "leads through a symbolic link"),
+        ("file", "is no folder"),
+        ("mounted", "something is mounted at"),
+        ("none", ""),
+    ],
+)
+def test_the_storage_is_made_for_an_empty_folder_only(kind: str, says: str, tmp_path: Path) -> None:
+    target = tmp_path / "mnt"
+    if kind == "filled":
+        filled(target)
+    elif kind == "link":
+        target.symlink_to(tmp_path)
+    elif kind == "file":
+        target.touch()
+    bench = bench_of(tmp_path, "/dev/sdx" if kind == "mounted" else "")
+    result = bench.run(own_path(plan_shell(plan(target))))
+    assert result.returncode == (4 if says else 0) and says in result.stderr, result.stderr
+    assert (bench.calls == []) == bool(says)
+
+
+def test_a_root_that_is_described_only_is_mounted_first(tmp_path: Path) -> None:
+    target = tmp_path / "mnt"
+    target.mkdir()
+    steps = (step("mounted", "activate", Run(("mount", "x", f"{target}/srv")), Proof("mount", "/srv", {})),)
+    kept = Plan("fresh", "sha256:0", "", (), steps, target=str(target))
+    bench = bench_of(tmp_path)
+    result = bench.run(own_path(plan_shell(kept)))
+    assert result.returncode == 4 and "so files would be this system's own" in result.stderr
+    assert bench.calls == []
+
+
+def test_a_script_asks_for_what_a_boot_needs(tmp_path: Path) -> None:
+    """The firmware before anything is made; packages and signatures in the system before the second run."""
+    target = filled(tmp_path / "mnt")
+    loader = ("grub-install", "--target=x86_64-efi")
+    steps = (
+        step("made", "format", Run(("cryptsetup", "luksFormat", "--key-file", f"{tmp_path}/key"))),
+        step("loader", "configure", Run(loader, inside=True)),
+        step("image", "configure", RenewInitramfs(encrypted=("1-2",), volumes=True)),
+    )
+    first, second = plan_shell(Plan("h", "sha256:0", "", (), steps, target=str(target))).split("exit 0\nfi")
+    assert "\nrequire_firmware uefi\n" in first and f"\nrequire_secret {tmp_path}/key\n" in first
+    assert "require_signed" not in first.rpartition("require_signed()")[2].partition("}")[2]
+    for line in (
+        "require_signed /usr/lib/shim/shimx64.efi.signed shim-signed",
+        "require_package /usr/share/initramfs-tools/hooks/cryptroot cryptsetup-initramfs",
+        "require_package /usr/share/initramfs-tools/hooks/lvm2 lvm2",
+        f"renew_initramfs {target}/boot '' /etc/initramfs/post-update.d 1-2 yes",
+    ):
+        assert line in second.replace("\\\n\t", "")
+
+
+def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    bench, key = Bench(tmp_path, []), tmp_path / "key"
+    for text, mode, says in (
+        ("", 0o400, "there is no key file"),
+        ("k", 0o440, "by others"),
+        ("k", 0o400, ""),
+    ):
+        key.unlink(missing_ok=True)
+        key.write_text(text)
+        key.chmod(mode)
+        result = bench.functions(f"require_secret {key}")
+        assert says in result.stderr and result.returncode == (4 if says else 0)
+    missing = bench.functions(f"below={tmp_path}\nrequire_package /hook lvm2")
+    assert f"the system in {tmp_path} lacks lvm2" in missing.stderr
+    assert bench.functions(f"below={tmp_path}\nrequire_package /key lvm2").returncode == 0
+    bench.tool("od", "#!/bin/sh\necho '   1'\n")
+    unsigned = bench.functions(f"below={tmp_path}\nrequire_signed /shim shim-signed")
+    assert "Secure Boot is on" in unsigned.stderr and unsigned.returncode == 4
+    assert bench.functions(f"below={tmp_path}\nrequire_signed /key shim-signed").returncode == 0

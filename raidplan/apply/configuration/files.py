@@ -11,6 +11,7 @@ from pathlib import Path
 
 from raidplan.apply.configuration.blocks import BrokenBlock, as_bytes, wanted_text
 from raidplan.apply.world import Changed, World
+from raidplan.facts.mounts import is_below
 from raidplan.plan.step import WriteBlock, WriteFile
 
 KEPT = ".raidplan-old"
@@ -61,8 +62,14 @@ def _write(action: WriteFile | WriteBlock, path: Path, world: World) -> bool:
 
 
 def real(file: str, world: World) -> Path:
-    """The path at the end of every symbolic link: the links stay, and the file that they lead to is written."""
-    return Path(os.path.realpath(world.path(file)))
+    """The path at the end of every symbolic link: the links stay, and the file that they lead to is written.
+
+    Raises ValueError for one that leads out of the target.
+    """
+    path = Path(os.path.realpath(world.path(file)))
+    if world.target and not is_below(path, str(world.path("/"))):
+        raise ValueError(f"{world.path(file)} leads out of the target, to {path}")
+    return path
 
 
 def holds(path: Path) -> bytes | None:

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING
 
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts.block import Names, text_of
-from raidplan.facts.initramfs import Unreadable, arrays_named, encryptions_opened, images, outdated, unpacker
+from raidplan.facts.initramfs import (
+    Unreadable,
+    arrays_named,
+    encryptions_opened,
+    held,
+    images,
+    outdated,
+    unpacker,
+)
 from raidplan.facts.mounts import read_mounts
 from raidplan.facts.run import find_tool
 from raidplan.plan import RenewInitramfs
@@ -149,7 +157,7 @@ def unproven(made: Iterable[Path], action: RenewInitramfs, root: Path) -> Iterat
         try:
             missing = sorted(set(action.arrays) - arrays_named(image))
             closed = sorted(set(action.encrypted) - encryptions_opened(image))
-            behind = outdated(image, root)
+            has_lvm, behind = held(image).lvm, outdated(image, root)
         except Unreadable as error:
             yield str(error)
             continue
@@ -160,16 +168,23 @@ def unproven(made: Iterable[Path], action: RenewInitramfs, root: Path) -> Iterat
             )
         elif closed:
             yield f"{image} does not open the encryption {', '.join(closed)}, and the system could not start from it"
+        elif action.volumes and not has_lvm:
+            yield f"{image} activates no LVM volume, and the system could not start from it"
         elif behind:
             yield behind
 
 
-def cannot_be_renewed(root: Path, kernel: str, by: Generator, *, opens: bool = False) -> Iterator[Refusal]:
-    """Why the initramfs should not be touched, known before anything is written; `opens`: it is to open an encryption."""
+def cannot_be_renewed(root: Path, kernel: str, action: RenewInitramfs) -> Iterator[Refusal]:
+    """Why the initramfs should not be touched, known before anything is written."""
+    by = action.by
     boot, found = root / BOOT.lstrip("/"), images(root, kernel, by)
-    hook, package = by.encrypting.split()
-    if opens and not (root / hook.lstrip("/")).exists():
-        yield refusal("initramfs", "opens-nothing", place=str(root), package=package)
+    for needed, case, of in (
+        (action.encrypted, "opens-nothing", by.encrypting),
+        (action.volumes, "no-volumes", by.activating),
+    ):
+        hook, package = of.split()
+        if needed and not (root / hook.lstrip("/")).exists():
+            yield refusal("initramfs", case, place=str(root), package=package)
     if not found:
         yield refusal("initramfs", "none", place=str(boot), command=by.create.format(kernel=kernel))
         return
@@ -197,9 +212,9 @@ def cannot_be_renewed(root: Path, kernel: str, by: Generator, *, opens: bool = F
     room = os.statvfs(boot)
     if room.f_flag & os.ST_RDONLY:
         yield refusal("initramfs", "read-only", place=str(boot))
-    needed, free = _needed(found, aside, kept, copied), room.f_bavail * room.f_frsize
-    if free < needed:
-        yield refusal("initramfs", "room", place=str(boot), free=free, images=len(found), needed=needed)
+    size, free = _needed(found, aside, kept, copied), room.f_bavail * room.f_frsize
+    if free < size:
+        yield refusal("initramfs", "room", place=str(boot), free=free, images=len(found), needed=size)
 
 
 def _in_the_way(found: Iterable[Path], aside: Path, kept: Path) -> Iterator[Path]:

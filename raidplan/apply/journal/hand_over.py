@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import shutil
+from itertools import count
 from pathlib import Path
 
+from raidplan.apply.journal.journal import HANDED_OVER
 from raidplan.apply.world import World
+from raidplan.facts.mounts import is_below
 
 
-def hand_over(folder: Path, to: Path, world: World) -> None:
-    """Copies the journal and all that lies beside it, whole or not at all. Raises OSError."""
-    aside = to.with_name(f".{to.name}.raidplan-new")
+def hand_over(folder: Path, to: Path, world: World) -> Path | None:
+    """Copies the journal and all that lies beside it, whole or not at all; where an earlier one lies, as of a restored
+    backup, that is kept beside it: its new place. Raises OSError, ValueError."""
+    if not is_below(to.parent, str(world.path("/"))):
+        raise ValueError(f"{to.parent} leads out of the target")
+    aside, before = to.with_name(f".{to.name}.raidplan-new"), _free(to)
 
     def copy() -> None:
         shutil.rmtree(aside, ignore_errors=True)  # of an interrupted run
         aside.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        shutil.copytree(folder, aside)
+        shutil.copytree(folder, aside, ignore=shutil.ignore_patterns(HANDED_OVER))
 
     world.effect("write", str(aside), copy)
     for path in (*sorted(aside.rglob("*")), aside):
         world.sync(path)
+    if to.exists():
+        world.effect("rename", str(before), lambda: to.rename(before))
     world.effect("rename", str(to), lambda: aside.rename(to))
     world.sync(to.parent)
+    mark = folder / HANDED_OVER
+    world.effect("write", str(mark), lambda: mark.write_text(f"{to}\n"))
+    world.sync(mark)
+    return before if before.exists() else None
+
+
+def _free(to: Path) -> Path:
+    """A name beside the folder that nothing has."""
+    names = (to.with_name(f"{to.name}.before-{number}") for number in count(1))
+    return next(name for name in names if not name.exists())

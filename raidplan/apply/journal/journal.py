@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from raidplan.apply.world import World
 
 STATE = "/var/lib/raidplan"
+HANDED_OVER = "handed-over"
+"""A file beside a journal that another system has now."""
 MAX_BYTES = 64 * 1024 * 1024
 """A journal of 4,000 disks has about 10 MB; what is larger is not one."""
 FIRST = "0" * 64
@@ -179,6 +181,11 @@ def open_journal(folder: Path, world: World) -> Journal:
     lines = whole.splitlines(keepends=True)
     journal._hash = hashlib.sha256(lines[-1]).hexdigest() if lines else FIRST
     return journal
+
+
+def was_handed_over(folder: Path) -> bool:
+    """Whether the journal in a folder is one of before."""
+    return (folder / HANDED_OVER).exists()
 
 
 def read_past(folder: Path) -> Past:

@@ -18,7 +18,7 @@ LENGTH = 32
 """Hexadecimal digits that are kept of a SHA-256."""
 
 
-LATER = (("inside", False), ("key", ""), ("encrypted", ()))
+LATER = (("inside", False), ("key", ""), ("encrypted", ()), ("volumes", False))
 """Fields of actions that came later, empty."""
 
 

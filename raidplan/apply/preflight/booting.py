@@ -10,7 +10,16 @@ from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.versions import is_written, numbers, runs, written
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.plan import Run
-from raidplan.plan.boot_loaders import EFI_IMAGES, GRUB, HOOK, INSTALL, MENU, PLATFORMS, SYSTEMD_BOOT
+from raidplan.plan.boot_loaders import (
+    EFI_IMAGES,
+    GRUB,
+    HOOK,
+    INSTALL,
+    MENU,
+    PLATFORMS,
+    SYSTEMD_BOOT,
+    loaders_of,
+)
 
 ALL_READ = "2.06"
 """The GRUB of Debian 12: a system with an older one is not expected where its version is not known."""
@@ -19,9 +28,7 @@ ALL_READ = "2.06"
 def loaders(situation: Situation) -> set[tuple[str, str]]:
     """The loader that the layout installs, with the firmware that starts it; none without one."""
     steps = (situation.whole or situation.plan).steps
-    words = {word for step in steps if isinstance(step.action, Run) for word in step.action.argv}
-    found = {(GRUB, name) for name, platform in PLATFORMS.items() if platform.option in words}
-    return found | ({(SYSTEMD_BOOT, "uefi")} if HOOK in words else set())
+    return loaders_of(step.action.argv for step in steps if isinstance(step.action, Run))
 
 
 def other_firmware(situation: Situation) -> Iterator[Refusal]:

@@ -14,7 +14,6 @@ from raidplan.plan import Run, Step, WriteBlock
 from raidplan.plan.places import CRYPTTAB
 from raidplan.plan.validity import makes
 
-RANDOM = "/dev/urandom"
 LARGEST = 8 * 2**20
 """Bytes of a key file that cryptsetup reads (cryptsetup(8), notes on passphrase processing)."""
 
@@ -33,7 +32,14 @@ def without_opener(situation: Situation) -> Iterator[Refusal]:
 
 
 def unusable(situation: Situation) -> Iterator[Refusal]:
-    """The key files that must not be used, or that do not open what stands."""
+    """The key files that must not be used, that do not open what stands, or that would be written over."""
+    for step in situation.plan.steps:
+        if step.proof and step.proof.kind == "key_file":
+            found = situation.machine.observe("key_file", step.proof.key) or {}
+            if found.get("other"):
+                yield refusal(
+                    "key-file", "other", place=str(situation.at(step.proof.key)), file=step.proof.key
+                )
     for file, steps in key_files(situation).items():
         yield from [*unfit(file)] or unopened(steps, situation.nodes)
 
@@ -42,16 +48,9 @@ def key_files(situation: Situation) -> dict[str, list[Step]]:
     """The steps that read each key file."""
     found: dict[str, list[Step]] = {}
     for step in situation.plan.steps:
-        if file := key_file(step):
+        if isinstance(step.action, Run) and (file := step.action.key_file):
             found.setdefault(file, []).append(step)
     return found
-
-
-def key_file(step: Step) -> str:
-    """The key file that a step reads; empty if none."""
-    argv = step.action.argv if isinstance(step.action, Run) else ()
-    named = argv[argv.index("--key-file") + 1] if "--key-file" in argv else ""
-    return "" if named == RANDOM else named
 
 
 def unfit(file: str) -> Iterator[Refusal]:
@@ -85,4 +84,4 @@ def unopened(steps: list[Step], nodes: Mapping[str, str]) -> Iterator[Refusal]:
         program, verb, *words, device, _ = step.action.argv
         node = nodes.get(device.strip("{}"), device)
         if os.path.exists(node) and not run((program, verb, "--test-passphrase", *words, node)).ok:
-            yield refusal("key-wrong", place=step.because, line=step.line, file=key_file(step))
+            yield refusal("key-wrong", place=step.because, line=step.line, file=step.action.key_file)

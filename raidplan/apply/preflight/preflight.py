@@ -10,6 +10,7 @@ from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting, overruling, redirected
 from raidplan.apply.configuration.initramfs import cannot_be_renewed
 from raidplan.apply.devices.guard import not_blank
+from raidplan.apply.journal.journal import STATE
 from raidplan.apply.preflight.booting import other_firmware, unreadable, unsigned, without_image
 from raidplan.apply.preflight.doubles import copied, doubles, names_of_arrays
 from raidplan.apply.preflight.keys import unusable, without_opener
@@ -19,6 +20,7 @@ from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.surroundings import (
     cannot_administer,
     changed_by_others,
+    out_of_target,
     systemd_is_absent,
     udev_is_absent,
     unwritable,
@@ -30,6 +32,7 @@ from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_
 from raidplan.facts.run import find_tool, no_program
 from raidplan.facts.traces import words
 from raidplan.plan import RenewInitramfs, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan.initramfs import BOOT
 
 
 def preflight(situation: Situation, *, here: bool = True) -> list[Refusal]:
@@ -74,6 +77,8 @@ def tools_are_roots(situation: Situation) -> Iterator[Refusal]:
 def files_can_be_written(situation: Situation) -> Iterator[Refusal]:
     """A configuration file that cannot be replaced would be found out after everything else was done."""
     files = [s.action for s in situation.plan.steps if isinstance(s.action, WriteBlock | WriteFile)]
+    places = dict.fromkeys((*(action.file for action in files), STATE, BOOT)) if situation.plan.target else ()
+    yield from out_of_target(map(situation.at, places), situation.plan.target)
     if situation.machine.is_root:
         for action in files:
             size = len(file_text(situation.machine, action.file) or "") + len(action.content)
@@ -113,8 +118,7 @@ def initramfs_can_be_made(situation: Situation) -> Iterator[Refusal]:
     """A full /boot is found out now, and not when everything else is done."""
     actions = [step.action for step in situation.plan.steps if isinstance(step.action, RenewInitramfs)]
     for action in dict.fromkeys(actions):
-        opens, kernel = bool(action.encrypted), situation.machine.kernel
-        yield from cannot_be_renewed(situation.at("/"), kernel, action.by, opens=opens)
+        yield from cannot_be_renewed(situation.at("/"), situation.machine.kernel, action)
 
 
 def machine_is_clear(situation: Situation) -> Iterator[Refusal]:

@@ -7,12 +7,12 @@ import fcntl
 import os
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts.block import Names
-from raidplan.facts.mounts import read_mounts
+from raidplan.facts.mounts import is_below, read_mounts
 
 PROC_SELF = Path("/proc/self")
 UDEV = Path("/run/udev/control")
@@ -59,6 +59,15 @@ def changed_by_others(tool: str) -> Iterator[Refusal]:
             yield refusal("program-not-roots", "owner", place=str(each), user=found.st_uid)
         elif found.st_mode & bits:
             yield refusal("program-not-roots", "mode", place=str(each), mode=f"{found.st_mode & 0o7777:o}")
+
+
+def out_of_target(paths: Iterable[Path], target: str) -> Iterator[Refusal]:
+    """Links in the system below the target that lead into this one: writing there would change the rescue system."""
+    for path in paths:
+        if not is_below(path, target):
+            yield refusal(
+                "file-not-writable", "out-of-target", place=str(path), target=os.path.realpath(path)
+            )
 
 
 def unwritable(file: str, size: int) -> Iterator[Refusal]:

@@ -32,7 +32,9 @@ KINDS = {
         "percent": number("done"), "bytes_per_second": whole("0 as long as it is not known"), "seconds_left": or_null(whole("or null"))}),
     "ended": ("The last event.", {
         "as_planned": flag("every property was read back and is as planned"), "done": whole("steps"),
-        "failed": texts("ids of steps"), "not_begun": texts("ids of steps"), "not_as_planned": texts("in words")}),
+        "failed": texts("ids of steps"), "not_begun": texts("ids of steps"), "not_as_planned": texts("in words"),
+        "complete?": flag("no step waits for a system below the target, or for more in it"), "waiting?": texts("ids of steps that do"),
+        "missing?": texts("what they wait for: `system`, `kernel`, or packages")}),
 }  # fmt: skip
 
 

@@ -46,6 +46,7 @@ STEP = record("One change. Its action is `argv`, `initramfs`, `zero` or `file` w
     "key?": text("the encryption whose passphrase the command gets as its input; no plan holds it"),
     "initramfs?": texts("UUIDs of the arrays that the initramfs must hold"),
     "encrypted?": texts("UUIDs of the encryptions that it must open"),
+    "volumes?": flag("it must activate the LVM volume of / or /usr"),
     "generator?": text("the program that makes it, where it is not initramfs-tools"),
     "zero?": text("a device that is written over with zeroes, in `ranges`"),
     "ranges?": listed("start and size in bytes; a negative start counts from the end", {"type": "array", "items": {"type": "integer"}}),
