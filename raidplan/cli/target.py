@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from raidplan.base.words import counted, listed
 from raidplan.cli.output import Unable
-from raidplan.plan import Run
-from raidplan.plan.boot_loaders import missing_packages
+from raidplan.plan import RenewInitramfs, Run, Step
+from raidplan.plan.boot_loaders import PLATFORMS, missing_packages
 
 if TYPE_CHECKING:
     from raidplan.apply.decision import Decision
@@ -59,11 +59,32 @@ def waiting(decision: Decision) -> Iterator[str]:
     later = f"`raidplan apply --target {target}` again, for {counted(len(decision.postponed), 'step')} more: "
     later += listed([step.say for step in decision.postponed])
     if lacking == (SYSTEM,):
-        yield f"{target} holds no system yet: install one there, for example with mmdebstrap, then {later}"
+        wanted = ",".join(packages_for(decision.postponed))
+        yield f"{target} holds no system yet: install one there, such as by mmdebstrap --skip=check/empty --include={wanted} trixie {target}, then {later}"
     elif lacking == (KERNEL,):
         yield f"the system in {target} has no kernel, so there is no initramfs to renew: install one in it, then {later}"
     else:
         yield f"the system in {target} lacks the package{'s' * (len(lacking) > 1)} {listed(lacking, last=' and ')}: install it there, then {later}"
+
+
+def packages_for(steps: Sequence[Step]) -> tuple[str, ...]:
+    """Debian's packages that a new system needs for these steps, beside the essential ones."""
+    actions = [step.action for step in steps]
+    renewals = [each for each in actions if isinstance(each, RenewInitramfs)]
+    loaders = [
+        package for each in actions if isinstance(each, Run) and each.inside for package in missing_packages(each.argv, (), ())
+    ]  # fmt: skip
+    inside = [each.argv for each in actions if isinstance(each, Run) and each.inside]
+    platforms = [each.package for each in PLATFORMS.values() if any(each.option in argv for argv in inside)]
+    found = [
+        *(["linux-image-amd64", "systemd-sysv"] if renewals or inside else []),
+        *(["mdadm"] if any(each.arrays for each in renewals) else []),
+        *[each.by.activating.split()[1] for each in renewals if each.volumes],
+        *[each.by.encrypting.split()[1] for each in renewals if each.encrypted],
+        *platforms,
+        *loaders,
+    ]
+    return tuple(dict.fromkeys(found))
 
 
 def installed(decision: Decision) -> bool:

@@ -12,6 +12,8 @@ from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import filesystem_of, mounted, place
 from raidplan.topology import Topology
 
+FLEETING = ("/dev", "/proc", "/run", "/sys", "/tmp", "/var/run")
+"""Folders that are empty after a boot, or made by the kernel."""
 STATE = "/var/lib/raidplan"
 """The folder in which apply keeps a copy of each header that it makes."""
 
@@ -222,7 +224,8 @@ def key_out_of_reach(topology: Topology) -> Iterator[Hit]:
     """A key file lies behind the encryption that it opens, or the system cannot read it in time.
 
     Why: what stands on the root file system is read after that is mounted, so no key file opens the root
-    itself: Debian's initramfs holds none, and a key in an open /boot would lie beside the lock.
+    itself: Debian's initramfs holds none, and a key in an open /boot would lie beside the lock. What lies in
+    /run, /tmp or /dev is gone at the next boot.
 
     Bad:
         hardware:
@@ -252,6 +255,13 @@ def key_out_of_reach(topology: Topology) -> Iterator[Hit]:
         behind = (
             encryptions_below(topology, topology.layout.filesystems[home].device) if home is not None else []
         )
+        fleeting = next((each for each in FLEETING if entry.key_file.startswith(f"{each}/")), "")
+        if fleeting and home is None:
+            yield Hit(
+                (*path, "key"),
+                f"the key of {name} is {entry.key_file}, and what lies in {fleeting} is gone at the next boot",
+                "put the file elsewhere, as in /etc/keys",
+            )
         if name in first or name in behind:
             why = "and the system starts from what it opens" if name in first else f"which stands on {name}"
             where = f" on {home}" if home is not None and name in behind else ""

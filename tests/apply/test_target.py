@@ -29,7 +29,7 @@ from raidplan.cli import apply as apply_command
 from raidplan.cli.output import Unable
 from raidplan.cli.progress import _data
 from raidplan.cli.state import state_folder
-from raidplan.cli.target import missing, target_of, waiting
+from raidplan.cli.target import missing, packages_for, target_of, waiting
 from raidplan.facts import Machine
 from raidplan.facts.host import read_key_files
 from raidplan.facts.machine import Properties
@@ -489,3 +489,23 @@ def test_another_key_below_the_target_is_not_taken_for_the_copy_nor_written_over
         == read_key_files(target, ["/key"])
         == {"/key": {"secret": True}}
     )
+
+
+@pytest.mark.parametrize(
+    ("example", "wanted"),
+    [
+        ("root-raid1-bios", {"mdadm", "grub-pc", "grub2-common", "debconf"}),
+        ("root-raid1-uefi", {"mdadm", "grub-efi-amd64", "grub2-common", "efibootmgr"}),
+        ("root-raid6-lvm", {"mdadm", "grub-pc", "grub2-common", "debconf", "lvm2"}),
+        ("encrypted-root", {"mdadm", "grub-pc", "grub2-common", "debconf", "cryptsetup-initramfs"}),
+    ],
+)
+def test_the_first_run_names_the_packages_of_the_system(example: str, wanted: set[str]) -> None:
+    made, _ = pipeline.plan(pipeline.check(f"examples/{example}.yaml"), "/mnt")
+    assert made is not None
+    named = set(packages_for([step for step in made.steps if step.phase == "configure"]))
+    assert named == wanted | {"linux-image-amd64", "systemd-sysv"}
+    if example == "root-raid1-uefi":  # GRUB's own package has the common one with it
+        (line,) = [each for each in Path("README.md").read_text().splitlines() if "mmdebstrap" in each]
+        included = line.partition("--include=")[2].partition(" ")[0].split(",")
+        assert named - {"grub2-common"} == set(included)

@@ -82,7 +82,10 @@ MACHINES = [
     ("disks: {d: {}}, power: {p<0-1>: {watts: 300, base_watts: 90, feeds: [d]}}", MACHINE, "p0 p1", "two supplies of the board: one is enough"),
     (UEFI % "", BOOT, "d0 d1", "somebody else formats both partitions; the root file system is mirrored too"),
     (UEFI % ", e: {device: d0.e, type: vfat, mount: /boot/efi, options: [nofail]}", BOOT, "d0", "the partition of d1 has no file system, so nothing starts from it"),
-    ((UEFI % "").replace("boot: {", "boot: {degraded: wait, "), BOOT, "d0 | d1", "an array that lacks a member waits for a person"),
+    ((UEFI % "").replace("boot: {", "boot: {degraded: wait, "), BOOT, "d0 d1", "the initramfs starts what / stands on, whatever waits for a person"),
+    ((UEFI % ", v: {device: v, type: ext4, mount: /var}").replace("boot: {", "boot: {degraded: wait, ").replace("r: {size: 4GiB}", "r: {size: 4GiB}, v: {size: 1GiB}")
+     .replace("[d<0-1>.r]}", "[d<0-1>.r]}, v: {level: raid1, members: [d<0-1>.v]}"),
+     BOOT, "d0 | d1", "an array of /var that lacks a member waits for a person"),
     (BIOS, BOOT, "d0 d1", "a loader and a copy on each"),
 ]  # fmt: skip
 """Hardware; the rest of the layout; the thing; the smallest sets that stop it; why."""

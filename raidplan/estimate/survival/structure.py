@@ -171,8 +171,8 @@ def _booting(topology: Topology) -> Iterator[Stand]:
     for ways in (loaders, [path for path in esps if path]):
         if ways:
             yield Stand(tuple(ways), len(ways) - 1)
-    # With `wait`, an array that lacks a member is not started at boot.
+    # With `wait`, an array that lacks a member is not started at boot, but by the initramfs, which looks for / and /usr.
     waits = layout.boot.degraded == "wait"
     for name, entry in layout.filesystems.items():
         if entry.stops_boot:
-            yield Stand((("filesystems", name),), whole=waits)
+            yield Stand((("filesystems", name),), whole=waits and entry.mount not in ("/", "/usr"))

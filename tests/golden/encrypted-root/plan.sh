@@ -32,6 +32,8 @@ disk_d1=$(find_disk d1 8589934592 512 SAFE-0001 '' '' '')
 disk_d2=$(find_disk d2 8589934592 512 SAFE-0002 '' '' '')
 disk_d3=$(find_disk d3 8589934592 512 SAFE-0003 '' '' '')
 require_distinct "$disk_d0" "$disk_d1" "$disk_d2" "$disk_d3"
+require_firmware bios
+require_package /usr/share/initramfs-tools/hooks/cryptroot cryptsetup-initramfs
 require_all_blank "$disk_d0" "$disk_d1" "$disk_d2" "$disk_d3"
 require_blank_range "$disk_d0" 1048576 1048576
 require_blank_range "$disk_d0" 2097152 536870912
@@ -323,7 +325,7 @@ END
 step 30/50 'update the initramfs, so that arrays keep their names and it opens the encryption at boot'
 renew_initramfs /boot \
 	'949377c2:c96157e1:8495e3e8:7ab1e06e 9c80e40f:807f5d8f:841c2650:04b73b41 9eeb6eea:f4435151:82dc0dbb:9086e66e' \
-	/etc/initramfs/post-update.d
+	/etc/initramfs/post-update.d 309a9bd7-54dc-590f-b10b-59f1fa21bd98
 
 # let the monitor read its configuration again, so that it writes to root@example.org
 # layout line 40 (monitoring.mail)

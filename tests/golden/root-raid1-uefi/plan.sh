@@ -29,6 +29,9 @@ disks=$(list_disks)
 disk_le0=$(find_disk le0 480000000000 512 LEDG-5C100 '' '' '')
 disk_le1=$(find_disk le1 480000000000 512 LEDG-5C101 '' '' '')
 require_distinct "$disk_le0" "$disk_le1"
+require_firmware uefi
+require_signed /usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed grub-efi-amd64-signed
+require_signed /usr/lib/shim/shimx64.efi.signed shim-signed
 require_all_blank "$disk_le0" "$disk_le1"
 require_blank_range "$disk_le0" 1048576 536870912
 require_blank_range "$disk_le0" 537919488 4294967296
