@@ -46,7 +46,7 @@ IN_SERVERS = {
     ),
     "wipe-kills": ("machine/test_wipe.py::test_killed_in_every_act_of_a_teardown",),
     "packages": ("release/test_in_servers.py",),
-    "target": ("machine/test_target.py", "machine/test_kept_partition.py"),
+    "target": ("machine/test_target.py", "machine/test_kept_partition.py", "machine/test_installed.py"),
     "target-kills": ("machine/test_target_kills.py",),
     "grub-probe": ("machine/test_grub_probe.py",),
     "drift": ("machine/test_drift.py", "machine/test_foreign.py", "machine/test_how_to.py"),
