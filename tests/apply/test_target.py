@@ -73,6 +73,11 @@ BY_UEFI = (
         "filesystems:\n  efi: {device: a0.esp, type: vfat, mount: /boot/efi}\n  efi2: {device: a1.esp, type: vfat, mount: /boot/efi2}\n",
     )
 )
+ENCRYPTED = LAYOUT.replace("device: root,", "device: vg0.root,").replace(
+    "filesystems:\n",
+    "encryption: {crypt: {device: root, key: ask}}\nvolume_groups: {vg0: {devices: [crypt], volumes: {root: {size: 100%free}}}}\nfilesystems:\n",
+)
+"""The root file system on a volume of an encrypted array."""
 TARGET = "/mnt"
 BY_SYSTEMD = BY_UEFI.replace("loader: grub", "loader: systemd-boot")
 INSTALLED = {"boot.grub.a0", "boot.grub.a1", "boot.menu", "boot.grub-pc"}
@@ -234,6 +239,8 @@ def test_systemd_boot_without_its_package_on_the_running_system_is_refused(
         pytest.param(BY_UEFI, False, id="empty-uefi", marks=pytest.mark.long),
         pytest.param(BY_UEFI, True, id="filled-uefi"),
         pytest.param(BY_SYSTEMD, True, id="filled-systemd-boot", marks=pytest.mark.long),
+        pytest.param(ENCRYPTED, False, id="empty-encrypted-lvm", marks=pytest.mark.long),
+        pytest.param(ENCRYPTED, True, id="filled-encrypted-lvm", marks=pytest.mark.long),
     ],
 )
 def test_killed_at_every_effect_and_gone_on(
