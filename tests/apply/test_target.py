@@ -12,12 +12,13 @@ from tempfile import NamedTemporaryFile
 
 import pytest
 
+from raidplan.apply.adopt import look
 from raidplan.apply.change.remove_configuration import removals
 from raidplan.apply.configuration.files import write
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.execute import Outcome
 from raidplan.apply.journal.hand_over import hand_over
-from raidplan.apply.journal.journal import STATE, read_past
+from raidplan.apply.journal.journal import STATE, open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight import preflight as checks
 from raidplan.apply.preflight.mounted import in_memory
@@ -33,12 +34,14 @@ from raidplan.cli.target import missing, packages_for, target_of, waiting
 from raidplan.facts import Machine
 from raidplan.facts.host import read_key_files
 from raidplan.facts.machine import Properties
+from raidplan.facts.run import Result
 from raidplan.plan import Plan, Proof, Run, Step, WriteFile, plan_from_json, plan_to_json
 from raidplan.plan.boot_loaders import AFTER_INITRAMFS, DPKG, EFI_IMAGES, HOOK, SHIM
 from raidplan.review import pipeline
 from tests.apply.left import Kills
 from tests.apply.runs import apply, end, gone_on, impatient, install, machine
 from tests.apply.simulated import Simulated, State
+from tests.apply.undone import killed_before, undone_on
 from tests.initramfs import boot
 
 __all__ = ["impatient"]
@@ -516,3 +519,41 @@ def test_the_first_run_names_the_packages_of_the_system(example: str, wanted: se
         (line,) = [each for each in Path("README.md").read_text().splitlines() if "mmdebstrap" in each]
         included = line.partition("--include=")[2].partition(" ")[0].split(",")
         assert named - {"grub2-common"} == set(included)
+
+
+def test_adopted_below_a_target_where_the_journal_was_lost(tmp_path: Path) -> None:
+    root, state = rescue(tmp_path)
+    assert apply(plan(), Simulated(plan(), root, state)) == "done"
+    (root / "var/lib/raidplan/journal").unlink()
+    world, before = Simulated(plan(), root, state), own_files(root)
+    journal = open_journal(root / "var/lib/raidplan", world)
+    named = world.read(plan()).named({f"/dev/{disk.name}": disk.name for disk in plan().disks})
+    found = [*look(plan(), named, journal.past, lambda argv: Result(tuple(argv), 0, "", ""))]
+    assert {each.step.proof.kind for each in found if each.step.proof} >= {"array", "filesystem", "swap"}
+    for each in found:
+        assert not each.reasons
+        journal.adopted(each.step.id, each.made)
+    assert apply(plan(), Simulated(plan(), root, state)) == "nothing to do"
+    install(root)
+    assert apply(plan(), Simulated(plan(), root, state)) == "done" and own_files(root) == before
+
+
+def test_undone_below_a_target(tmp_path: Path) -> None:
+    """The second run was killed: the target's files are as the installer left them, and those of the rescue system too."""
+    root, state = rescue(tmp_path)
+    assert apply(plan(), Simulated(plan(), root, state)) == "done"
+    install(root)
+
+    def files() -> dict[str, bytes]:
+        etc = [file for file in (root / "mnt/etc").rglob("*") if file.is_file()]
+        return {
+            str(file): file.read_bytes() for file in etc if not file.name.endswith((".raidplan-old", "-new"))
+        }
+
+    before, own = files(), own_files(root)
+    killed_before(plan(), root, state, lambda kind, what: "mkinitramfs" in what)
+    assert files() != before
+    assert undone_on(Simulated(plan(), root, state)) == OK
+    assert files() == before and own_files(root) == own
+    assert apply(plan(), Simulated(plan(), root, state)) == "done"
+    assert " / ext4 " in (root / "mnt/etc/fstab").read_text()

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.twin.rehearsal import typist
 from raidplan.twin.server import Disk, Recipe, Twin, install_raidplan
+from raidplan.twin.server.console import PASSPHRASE
 from raidplan.twin.server.ssh import Result
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import open_steps
@@ -16,7 +18,11 @@ from tests.machine.pausing import paused
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
-DISKS = [Disk(f"d{leg}", 2**29, f"LOCK-{leg}") for leg in (0, 1)]
+DISKS = [
+    Disk(f"{name}{leg}", 2**29, f"{host}-{leg}")
+    for name, host in (("d", "LOCK"), ("e", "TYPE"))
+    for leg in (0, 1)
+]
 KEY = "/etc/keys/data.key"
 LAYOUT = f"""\
 version: 1
@@ -164,3 +170,41 @@ def test_a_damaged_header_is_reported_and_nothing_is_lost(applied: Applied) -> N
         f"cryptsetup open --key-file {KEY} /dev/md/data crypt && vgchange -ay vg0 && systemctl start srv-safe.mount"
     )
     assert twin.get("/srv/safe/kept").decode() == "kept\n"
+
+
+TYPED = """\
+version: 1
+host: typed
+hardware: {disks: {e0: {serial: TYPE-0, size: 512MiB}, e1: {serial: TYPE-1, size: 512MiB}}}
+arrays: {typed_data: {level: raid1, members: [e0, e1], initial_sync: assume-clean}}
+encryption: {typed: {device: typed_data, key: ask}}
+filesystems: {typed: {device: typed, type: ext4, mount: /srv/typed}}
+"""
+WATCHED = """\
+for n in $(seq 3000); do
+	cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -aF -f /root/passphrase && touch /run/leaked
+	[ ! -e /run/stop ] || break
+	sleep 0.2
+done
+"""
+"""What any process has in its environment or among its arguments, as long as nobody says stop."""
+
+
+def test_a_typed_passphrase_stands_nowhere(applied: Applied) -> None:
+    """Not in an event, a journal, a log or another file, and in no process's environment or arguments while it is made."""
+    twin = applied.twin
+    twin.put(Path(typist.__file__), "/root/typist.py")
+    twin.put(PASSPHRASE.encode(), str(typist.PASSPHRASE), mode=0o600)
+    twin.put(TYPED.encode(), "/root/typed.yaml")
+    twin.put(WATCHED.encode(), "/root/watch.sh")
+    twin.run("setsid nohup sh /root/watch.sh >/dev/null 2>&1 </dev/null &")
+    command = "python3 -I /root/typist.py raidplan apply /root/typed.yaml --confirm typed --events /root/typed.events"
+    done = twin.run(command, check=False, timeout=900)
+    assert done.returncode == 0, done.stderr[-3000:]
+    twin.run(f"cryptsetup open --test-passphrase --key-file {typist.PASSPHRASE} /dev/md/typed_data")
+    assert '"event": "ended"' in twin.run("cat /root/typed.events").stdout
+    files = "grep -rlF -f /root/passphrase /etc /var /run /root /tmp /usr/local 2>/dev/null"
+    assert twin.run(files, check=False).stdout.split() == [str(typist.PASSPHRASE)]
+    assert not twin.run("dmesg | grep -F -f /root/passphrase", check=False).stdout
+    assert not twin.run("ls /run/leaked", check=False).ok
+    twin.run('env LEAKED="$(cat /root/passphrase)" sleep 3; touch /run/stop; ls /run/leaked')
