@@ -11,6 +11,7 @@ from raidplan.base.words import counted, listed
 from raidplan.cli.output import Unable
 from raidplan.plan import RenewInitramfs, Run, Step
 from raidplan.plan.boot_loaders import PLATFORMS, missing_packages
+from raidplan.plan.initramfs import INITRAMFS_TOOLS
 
 if TYPE_CHECKING:
     from raidplan.apply.decision import Decision
@@ -45,7 +46,8 @@ def missing(decision: Decision) -> tuple[str, ...]:
 
     system = decision.machine.observe("system", "target") or {}
     if not system.get("initramfs"):
-        return (KERNEL,) if installed(decision) else (SYSTEM,)
+        made_otherwise = (INITRAMFS_TOOLS.name,) if system.get("other_initramfs") else (KERNEL,)
+        return made_otherwise if installed(decision) else (SYSTEM,)
     commands = [step.action.argv for step in decision.postponed if isinstance(step.action, Run)]
     there = texts(system.get("programs")), texts(system.get("platforms"))
     return tuple(sorted({package for argv in commands for package in missing_packages(argv, *there)}))

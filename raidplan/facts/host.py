@@ -27,7 +27,7 @@ from raidplan.plan.boot_loaders import (
     PLATFORMS,
     SYSTEMD_BOOT,
 )
-from raidplan.plan.initramfs import BOOT, GENERATORS
+from raidplan.plan.initramfs import BOOT, GENERATORS, OF_OTHERS
 from raidplan.plan.places import CRYPTTAB, FSTAB, INITRAMFS_ASIDE, MDADM_CONF, MDADM_CONF_PARTS
 
 
@@ -145,6 +145,7 @@ def read_system(root: Path) -> Objects:
         "target": {
             "installed": installed,
             "initramfs": images,
+            "other_initramfs": not images and any((root / BOOT.lstrip("/")).glob(OF_OTHERS)),
             "programs": programs,
             "platforms": platforms,
             "grub": _grub(root),

@@ -88,6 +88,8 @@ INITRAMFS_TOOLS = Generator(
 GENERATORS = {each.name: each for each in (INITRAMFS_TOOLS,)}
 UNKNOWN = ("dracut",)
 """Programs that make images as well, and have no record."""
+OF_OTHERS = "initramfs-*.img"
+"""Their images in /boot (dracut(8))."""
 
 
 def image_makers() -> frozenset[str]:

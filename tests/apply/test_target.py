@@ -186,6 +186,9 @@ def test_a_system_without_a_kernel_gets_all_but_the_initramfs(tmp_path: Path) ->
     assert {step.id for step in without_kernel.postponed} == {"config.initramfs", *INSTALLED}
     assert any("has no kernel" in words for words in waiting(without_kernel))
     assert missing(without_kernel) == ("kernel",)
+    (root / "mnt/boot/initramfs-6.1.img").touch()
+    assert missing(decided(root, state)) == ("initramfs-tools",)
+    (root / "mnt/boot/initramfs-6.1.img").unlink()
     told = json.loads(json.dumps(_data(apply_command._with_waiting(Outcome(), without_kernel))))
     assert (told["complete"], told["missing"]) == (False, ["kernel"])
     assert set(told["waiting"]) == {"config.initramfs", *INSTALLED}

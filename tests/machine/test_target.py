@@ -40,8 +40,11 @@ FILL = (
     "cp -ax /. {0}/ && cp -ax /boot/. {0}/boot/ && rm -rf {0}/var/lib/raidplan && : > {0}/etc/fstab && sync"
 )
 APPLY = "raidplan apply /root/fresh.yaml --target /mnt --confirm fresh"
-OWN = "find /etc /boot /usr/lib/udev /usr/lib/systemd -xdev -type f -print0 | sort -z | xargs -0 sha256sum; ls /etc/systemd/system"
-"""What the rescue system is configured by."""
+OWN = (
+    "find /etc /boot /usr/lib/udev /usr/lib/systemd -xdev -type f -print0 | sort -z | xargs -0 sha256sum; ls /etc/systemd/system; "
+    r"find / -xdev \( -path /mnt -o -path /root -o -path /tmp -o -path /var -o -name __pycache__ \) -prune -o \( -type f -o -type l \) -printf '%p %s %T@ %i %m %U %l\n' | sort"
+)
+"""The rescue system: the content of what configures it, and size, time, inode and owner of every file on its disk outside of /var."""
 
 
 @pytest.fixture(scope="module")
