@@ -152,8 +152,9 @@ def test_every_device_that_is_cleared_is_shown_with_its_mark(tmp_path: Path) -> 
     zeroes = [step for step in plan.steps if isinstance(step.action, Zero)]
     assert len({step.action.ranges for step in zeroes if isinstance(step.action, Zero)}) < len(zeroes)
     text, page = render_plan(plan, every=True), plan_markdown(plan, every=True)
-    places = re.findall(r"^\| (\d+)(?:-(\d+))? \| \*\*-\*\* \|", page, re.MULTILINE)
-    marked = [(int(first), int(last or first)) for first, last in places]
+    places = re.findall(r"^\| ([\d, -]+) \| \*\*-\*\* \|", page, re.MULTILINE)
+    ranges = [each.partition("-") for place in places for each in place.split(", ")]
+    marked = [(int(first), int(last or first)) for first, _, last in ranges]
     for number, step in enumerate(plan.steps, 1):
         if isinstance(step.action, Zero):
             assert symbol(step) == "-"

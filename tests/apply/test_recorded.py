@@ -113,9 +113,10 @@ def without_words(plan: Plan) -> Plan:
 
 
 def shape(log: str) -> list[dict[str, object]]:
-    """The events without clocks and words; the version of their form came later."""
+    """The events without clocks and words; the version of their form came later, and what waits below a target."""
+    later = {"format_version", "complete", "waiting", "missing"}
     events = [{**json.loads(line), "time": "", "seconds": 0, "say": ""} for line in log.splitlines()]
-    return [{key: value for key, value in event.items() if key != "format_version"} for event in events]
+    return [{key: value for key, value in event.items() if key not in later} for event in events]
 
 
 def test_a_word_more_in_a_loss_drops_no_question(tmp_path: Path) -> None:

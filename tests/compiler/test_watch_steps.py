@@ -145,7 +145,7 @@ def test_what_lacks_a_member_at_boot_is_waited_for_and_started(tmp_path: Path) -
     assert f'ENV{{ID_FS_UUID}}=="{made.key}"' in line, "no array of others"
     assert 'TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action"' in line, "not one that runs"
     assert line.endswith('PROGRAM=="/bin/ls %S%p/holders", ENV{SYSTEMD_WANTS}+="mdadm-last-resort@%c.timer"')
-    assert "start 1 array that may lack a member" in found["config.udev"].say
+    assert "start 1 array that may be degraded" in found["config.udev"].say
 
 
 @pytest.mark.parametrize(

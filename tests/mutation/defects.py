@@ -166,7 +166,7 @@ DEFECTS = (
     Defect(
         "D20", "of what raidplan does not do, it said a list of keys",
         (f"{RULES}/test_hints_followed.py::test_of_what_raidplan_does_not_do_it_says_what_to_do",),
-        (Mend("raidplan/layout/load.py", "hint = NOT_DONE.get(key) or suggestion(near)", "hint = suggestion(near)"),),
+        (Mend("raidplan/layout/load.py", "hint = NOT_DONE.get(key) or f", "hint = f"),),
     ),
     Defect(
         "D21", "a raid0 of unequal members left its layout to mdadm",
