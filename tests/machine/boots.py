@@ -148,7 +148,7 @@ def planned(text: str, folder: Path) -> tuple[Plan, Loaded]:
 def digest(plan: Plan) -> str:
     """The digest of what a plan does, whatever the sentences in it are."""
     data = json.loads(plan_to_json(plan))
-    done = {**data, "findings": [], "steps": [{**step, "say": ""} for step in data["steps"]]}
+    done = {**data, "digest": "", "findings": [], "steps": [{**step, "say": ""} for step in data["steps"]]}
     return f"sha256:{sha256(json.dumps(done, sort_keys=True).encode()).hexdigest()}"
 
 
@@ -162,14 +162,13 @@ def digest_of(combination: Combination) -> str:
 
 
 def commit() -> str:
-    """The commit that is checked out, with a + where files differ from it."""
-    answer = subprocess.run(
-        ["git", "describe", "--always", "--abbrev=12", "--dirty=+"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return answer.stdout.strip()
+    """The commit that is checked out, with a + where code or examples differ from it."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], capture_output=True, text=True, check=True).stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "raidplan", "tests", "examples")
+    return git("rev-parse", "--short=12", "HEAD") + "+" * bool(changed)
 
 
 def records() -> dict[Combination, Record]:
