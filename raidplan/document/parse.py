@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
+from typing import Any
 
 import yaml
 
@@ -39,23 +40,25 @@ def parse(text: str, file: str) -> tuple[Node | None, list[tuple[Finding, Span]]
         # In the whole text, since a comment can mislead a reader as well.
         message, hint = _invisible(hidden[0])
         return None, [(error("invalid-yaml", (), message, hint), _place(text, hidden.start(), file))]
-    try:
-        return _tree(text, file), []
-    except _Refused as problem:
-        return None, [(error("invalid-yaml", (), problem.message, problem.hint), problem.span)]
-    except yaml.YAMLError as problem:
-        message, span = _yaml_problem(_in_every_reader(text) or problem, text, file)
-        return None, [(error("invalid-yaml", (), message, _advice(message, text, span)), span)]
+    found = _read(text, file, LOADER)
+    if isinstance(found, yaml.YAMLError) and LOADER is not yaml.SafeLoader:
+        # libyaml has other words for a mistake than PyYAML's own reader, which every machine has.
+        again = _read(text, file, yaml.SafeLoader)
+        found = found if isinstance(again, Node) else again
+    if isinstance(found, Node):
+        return found, []
+    if isinstance(found, _Refused):
+        return None, [(error("invalid-yaml", (), found.message, found.hint), found.span)]
+    message, span = _yaml_problem(found, text, file)
+    return None, [(error("invalid-yaml", (), message, _advice(message, text, span)), span)]
 
 
-def _in_every_reader(text: str) -> yaml.YAMLError | None:
-    """The mistake in the words of PyYAML's own reader, which every machine has; libyaml has others for the same."""
+def _read(text: str, file: str, loader: Any) -> Node | _Refused | yaml.YAMLError:
+    """The tree, or the reason why there is none."""
     try:
-        for _ in yaml.parse(text, Loader=yaml.SafeLoader):
-            pass
-    except yaml.YAMLError as problem:
+        return _Builder(file).build(yaml.parse(text, Loader=loader))
+    except (_Refused, yaml.YAMLError) as problem:
         return problem
-    return None
 
 
 def _invisible(character: str) -> tuple[str, str]:
@@ -105,10 +108,6 @@ def _advice(message: str, text: str, span: Span) -> str:
         return "indent with spaces; YAML does not allow tabs"
     found = (advice for part, advice in ADVICE.items() if part in message)
     return next(found, "check the indentation, brackets and quotes up to here")
-
-
-def _tree(text: str, file: str) -> Node:
-    return _Builder(file).build(yaml.parse(text, Loader=LOADER))
 
 
 class _Builder:

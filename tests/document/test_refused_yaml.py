@@ -54,7 +54,7 @@ REFUSED = {
     "open brace": ("a: {b: c", "1:4", "expected ',' or '}'"),
     "two colons": ("host: a: b", "1:8", "mapping values are not allowed"),
     "at sign": ("host: @x", "1:7", "cannot start any token"),
-    "a lone surrogate": ('host: "\\ud800"', "1:10", "invalid Unicode character escape code"),
+    "a lone surrogate": ('host: "\\ud800"', "1:7", "U+D800"),
     "NUL": ("host: a\x00b", "1:8", "U+0000 (a control character)"),
     "NUL by escape": ('host: "a\\0b"', "1:7", "U+0000 (a control character)"),
     "NUL in a key": ('"a\\0b": 1', "1:1", "U+0000 (a control character)"),
