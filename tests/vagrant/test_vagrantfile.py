@@ -227,6 +227,16 @@ def test_kvm_runs_if_the_boot_sector_ends_qemu_in_time(
     assert accelerator._kvm_runs() is runs
 
 
+def test_the_boot_sector_gets_to_its_end(accelerator: ModuleType, tmp_path: Path) -> None:
+    """In emulation, which is slower than a KVM that is of use."""
+    disk = tmp_path / "disk.img"
+    disk.write_bytes(accelerator.BOOT_SECTOR.ljust(1 << 20, b"\0"))
+    argv = [accelerator.QEMU, "-nodefaults", "-no-user-config", "-display", "none", "-machine", "pc", "-accel", "tcg", "-m", "32"]  # fmt: skip
+    argv += ["-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-drive", f"if=ide,format=raw,file={disk}"]
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    assert done.returncode == accelerator.EXIT_CODE, done.stderr
+
+
 def test_the_accelerator_of_this_machine_is_one_of_two(tmp_path: Path) -> None:
     done = _run("accelerator.py", str(tmp_path / "accelerator"))
     assert done.returncode == 0 and done.stdout in {"kvm\n", "qemu\n"}
