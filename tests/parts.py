@@ -1,28 +1,33 @@
 """`python -m tests.parts`: the whole suite in parts of at most an hour, each of which leaves a record with its commit.
 
 Without a name all parts run, one after the other; `--show` prints which have a record of the present code. Records are
-lines of JSON in .results/test-all.jsonl: they count as long as nothing of `CODE` is another, so they can be committed too.
+lines of JSON in .results/test-all.jsonl: they count as long as nothing that the part runs is another, so they can be
+committed too. A server that boots from its disks counts by its own record (`python -m tests.machine.boots`).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
+from typing import Any
 from xml.etree import ElementTree
 
-from tests.machine.boots import COMBINATIONS
+from tests.machine import boots
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / ".results" / "test-all.jsonl"
 CODE = ("raidplan", "ansible", "tests", "examples", "schemas", "pyproject.toml")
-"""The tests' results hang on these."""
+"""The tests' results hang on these; those of a part on its own test files only."""
+TEST = re.compile(r"(?:^|/)test_\w+\.py$")
 BOOTED = "machine/test_boot_from_disks.py::test_made_booted_updated_and_booted_without_each_disk"
 IN_SERVERS = {
     "servers": (
@@ -54,7 +59,7 @@ IN_SERVERS = {
     "fleet": ("machine/test_fleet.py",),
     "encryption": ("machine/test_encryption.py",),
     "rehearsal": ("machine/test_rehearsal.py",),
-    **{f"boot-{each}": (f"{BOOTED}[{each}]",) for each in COMBINATIONS},
+    **{f"boot-{each}": (f"{BOOTED}[{each}]",) for each in boots.COMBINATIONS},
 }
 """The tests in virtual servers, by part: arguments of pytest, below tests/ where they are no options."""
 MAKERS = ("tests/apply/test_interrupted_makers.py", "tests/apply/test_interrupted_volumes.py")
@@ -91,7 +96,7 @@ def parts() -> dict[str, list[str]]:
 
 def run(name: str) -> bool:
     """One part, recorded; whether it passed."""
-    commit, of, dirty = git("rev-parse", "HEAD"), code_digest(), bool(git("status", "--porcelain", *CODE))
+    commit, of, dirty = git("rev-parse", "HEAD"), digest_of(name), bool(git("status", "--porcelain", *CODE))
     start = time.monotonic()
     with TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
@@ -117,23 +122,54 @@ def run(name: str) -> bool:
 
 def show() -> bool:
     """Prints the newest record of every part on the present code; whether all passed on a clean tree."""
-    digest, newest = code_digest(), {}
+    newest = {}
     for line in RECORDS.read_text().splitlines() if RECORDS.exists() else ():
         record = json.loads(line)
-        if record["digest"] == digest:
+        if record["part"] in parts() and record["digest"] == digest_of(record["part"]):
             newest[record["part"]] = record
+    booted = {f"boot-{each}": (words, counts) for each, words, counts in boots.table(boots.records())}
+    passed = []
     for name in parts():
-        record = newest.get(name)
-        words = "no record of this code"
-        if record:
-            words = f"{'passed' if record['code'] == 0 else 'FAILED'}: {record['tests']} tests, {record['skipped']} skipped, {record['seconds']} s"
-            words += ", on a changed tree" * record["dirty"]
+        words, counts = booted[name] if name in booted else result(newest.get(name))
         print(f"{name:{max(map(len, parts()))}}  {words}")
-    return all(name in newest and newest[name]["code"] == 0 and not newest[name]["dirty"] for name in parts())
+        passed.append(counts)
+    return all(passed)
+
+
+def result(record: Mapping[str, Any] | None) -> tuple[str, bool]:
+    """A record in words, and whether the part passed on a clean tree."""
+    if record is None:
+        return "no record of this code", False
+    words = f"{'passed' if record['code'] == 0 else 'FAILED'}: {record['tests']} tests, {record['skipped']} skipped, {record['seconds']} s"
+    return words + ", on a changed tree" * record["dirty"], record["code"] == 0 and not record["dirty"]
+
+
+def digest_of(name: str) -> str:
+    """The digest of all that a part runs: of the test files, those that are its own."""
+    words = [word.partition("::")[0] for word in parts()[name]]
+    own = tuple(word for word in words if word.startswith("tests"))
+    others = tuple(word.removeprefix("--ignore=") for word in words if word.startswith("--ignore="))
+    lines = [line for line in files() if runs(line.partition("\t")[2], own, others)]
+    return sha256("\n".join(lines).encode()).hexdigest()[:12]
+
+
+def runs(file: str, own: Sequence[str], others: Sequence[str]) -> bool:
+    """A part with these tests of its own hangs on a file of the repository."""
+    return not TEST.search(file) or (_lies_in(file, own) and not _lies_in(file, others))
+
+
+def _lies_in(file: str, places: Sequence[str]) -> bool:
+    return any(PurePath(file).is_relative_to(each) for each in places)
+
+
+@cache
+def files() -> list[str]:
+    """The files of `CODE` in HEAD, each with the digest of its content."""
+    return git("ls-tree", "-r", "HEAD", "--", *CODE).splitlines()
 
 
 def code_digest(code: Sequence[str] = CODE, commit: str = "HEAD") -> str:
-    """The digest of these folders and files in a commit."""
+    """The digest of these whole folders and files in a commit."""
     trees = git("rev-parse", *(f"{commit}:{each}" for each in code))
     return sha256(trees.encode()).hexdigest()[:12]
 

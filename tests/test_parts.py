@@ -31,7 +31,10 @@ def test_only_records_of_this_commit_on_a_clean_tree_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(parts, "RECORDS", tmp_path / "records")
-    monkeypatch.setattr(parts, "code_digest", lambda: "abc")
+    monkeypatch.setattr(parts, "digest_of", lambda name: "abc")
+    monkeypatch.setattr(
+        parts.boots, "table", lambda found: [(each, "booted", True) for each in parts.boots.COMBINATIONS]
+    )
     record = {"digest": "abc", "dirty": False, "code": 0, "seconds": 9, "tests": 3, "failures": 0, "errors": 0, "skipped": 0}  # fmt: skip
 
     def shown(**change: object) -> bool:
@@ -48,6 +51,22 @@ def test_only_records_of_this_commit_on_a_clean_tree_count(
     assert re.search("^wipes +no record of this code$", capsys.readouterr().out, re.MULTILINE)
     assert not shown(code=1) and re.search("^wipes +FAILED", capsys.readouterr().out, re.MULTILINE)
     assert not shown(dirty=True) and "on a changed tree" in capsys.readouterr().out
+
+
+def test_a_part_hangs_on_all_code_and_on_no_test_of_another_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    def digests(*changed: str) -> dict[str, str]:
+        monkeypatch.setattr(parts, "files", lambda: [f"{line.endswith(changed)}{line}" for line in files])
+        return {name: parts.digest_of(name) for name in ("wipes", "wipe-kills", "release", "simulated")}
+
+    def unchanged_by(file: str) -> set[str]:
+        return {name for name, digest in digests(file).items() if digest == before[name]}
+
+    files = parts.files()
+    before = digests("no such file")
+    assert unchanged_by("raidplan/plan/step.py") == unchanged_by("tests/conftest.py") == set()
+    assert unchanged_by("tests/machine/test_wipe.py") == {"release"}
+    assert unchanged_by("tests/release/test_site.py") == {"wipes", "wipe-kills", "simulated"}
+    assert unchanged_by("tests/rules/test_said.py") == {"wipes", "wipe-kills", "release"}
 
 
 def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

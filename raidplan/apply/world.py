@@ -20,6 +20,7 @@ from raidplan.facts import Machine
 from raidplan.facts.arrays import uuid_of
 from raidplan.facts.block import read_at, text_of
 from raidplan.facts.host import read_units
+from raidplan.facts.mounts import is_below
 from raidplan.facts.read import read_only
 from raidplan.facts.run import Result, run
 from raidplan.plan import Plan, Zero
@@ -123,6 +124,10 @@ class World:
     def path(self, file: str) -> Path:
         """The place of a file of the machine: below the target, if there is one."""
         return Path(below(self.target, file))
+
+    def leads_out(self, path: Path) -> bool:
+        """A path below the target leads out of it by a symbolic link; without a target, none does."""
+        return bool(self.target) and not is_below(path, str(self.path("/")))
 
     # What is done
 

@@ -73,18 +73,14 @@ def packages_for(steps: Sequence[Step]) -> tuple[str, ...]:
     """Debian's packages that a new system needs for these steps, beside the essential ones."""
     actions = [step.action for step in steps]
     renewals = [each for each in actions if isinstance(each, RenewInitramfs)]
-    loaders = [
-        package for each in actions if isinstance(each, Run) and each.inside for package in missing_packages(each.argv, (), ())
-    ]  # fmt: skip
     inside = [each.argv for each in actions if isinstance(each, Run) and each.inside]
     platforms = [each.package for each in PLATFORMS.values() if any(each.option in argv for argv in inside)]
     found = [
         *(["linux-image-amd64", "systemd-sysv"] if renewals or inside else []),
         *(["mdadm"] if any(each.arrays for each in renewals) else []),
-        *[each.by.activating.split()[1] for each in renewals if each.volumes],
-        *[each.by.encrypting.split()[1] for each in renewals if each.encrypted],
+        *[hook.package for each in renewals for hook in each.needed],
         *platforms,
-        *loaders,
+        *[package for argv in inside for package in missing_packages(argv, (), ())],
     ]
     return tuple(dict.fromkeys(found))
 

@@ -44,7 +44,7 @@ class Unreadable(ValueError):
 def images(root: Path, kernel: str, by: Generator) -> dict[Path, str]:
     """The images that `by` made of the kernels that are in /boot, and of the running one, with these.
 
-    None of a kernel that is not installed any more, and none of one without modules: that image would not boot.
+    A kernel that is not installed any more, or that has no modules, is left out: its image would not boot.
     """
     boot = root / BOOT.lstrip("/")
     kernels = {file.name.partition("-")[2] for file in boot.glob("vmlinu[xz]-*")} | {kernel}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import NamedTuple
 
 from raidplan.plan.places import INITRAMFS_ASIDE, MDADM_CONF
 
@@ -15,6 +16,13 @@ LVM = "/sbin/lvm"
 """The end of the path of the program that activates volumes, in an image."""
 BOOT = "/boot"
 """The folder of the images."""
+
+
+class Hook(NamedTuple):
+    """A file of a generator that puts something into every image, and the package that it comes with."""
+
+    file: str
+    package: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +42,10 @@ class Generator:
     """The path in an image of its copy of mdadm.conf."""
     crypttab: str
     """The path in an image of its lines of crypttab."""
-    encrypting: str
-    """A file of the package without which no image opens an encryption, and the name of that package."""
-    activating: str
-    """A file of the package without which no image activates a volume, and the name of that package."""
+    encryption: Hook
+    """Without it no image opens an encryption."""
+    volumes: Hook
+    """Without it no image activates a volume of LVM."""
     updater: str
     """The system's own program to renew images, whose text names `program`; several packages share the path."""
     settings: str
@@ -75,8 +83,8 @@ INITRAMFS_TOOLS = Generator(
     hooks="/etc/initramfs/post-update.d",
     conf=str(PurePath(MDADM_CONF).relative_to("/")),
     crypttab="cryptroot/crypttab",
-    encrypting="/usr/share/initramfs-tools/hooks/cryptroot cryptsetup-initramfs",
-    activating="/usr/share/initramfs-tools/hooks/lvm2 lvm2",
+    encryption=Hook("/usr/share/initramfs-tools/hooks/cryptroot", "cryptsetup-initramfs"),
+    volumes=Hook("/usr/share/initramfs-tools/hooks/lvm2", "lvm2"),
     updater="/usr/sbin/update-initramfs",
     settings="/etc/initramfs-tools/update-initramfs.conf",
     switched_off="update_initramfs=no",

@@ -9,7 +9,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
 from raidplan.plan.disk_identity import DiskIdentity
-from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, Generator
+from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, Generator, Hook
 from raidplan.plan.origin import LAYOUT, Origin
 
 Value = str | int | bool | None | list[str]
@@ -57,6 +57,12 @@ class RenewInitramfs:
     def by(self) -> Generator:
         """The program that makes them."""
         return GENERATORS[self.generator]
+
+    @property
+    def needed(self) -> tuple[Hook, ...]:
+        """The hooks without which the system could not start from the images."""
+        by = self.by
+        return (*([by.encryption] if self.encrypted else []), *([by.volumes] if self.volumes else []))
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,9 +284,14 @@ class Plan:
         return replace(self, steps=self.whole, whole=()) if self.whole else self
 
     @property
+    def commands(self) -> tuple[tuple[str, ...], ...]:
+        """The programs that the steps run, with their arguments."""
+        return tuple(step.action.argv for step in self.steps if isinstance(step.action, Run))
+
+    @property
     def tools(self) -> tuple[str, ...]:
         """The programs the steps run."""
-        named = {step.action.argv[0] for step in self.steps if isinstance(step.action, Run)}
+        named = {argv[0] for argv in self.commands}
         renewed = {step.action.by.program for step in self.steps if isinstance(step.action, RenewInitramfs)}
         return tuple(sorted(named | renewed))
 

@@ -72,17 +72,12 @@ def _of_the_system(plan: Plan, whole: Plan, inside: set[str]) -> Iterator[str]:
 
 def _of_boot(plan: Plan, whole: Plan) -> Iterator[str]:
     """The firmware that starts the loader, and the packages without which no image finds the root."""
-    yield from (f"require_firmware {firmware}" for _, firmware in sorted(_loaders(whole)))
-    for loader, firmware in sorted(_loaders(plan)):
+    yield from (f"require_firmware {firmware}" for _, firmware in sorted(loaders_of(whole.commands)))
+    for loader, firmware in sorted(loaders_of(plan.commands)):
         signed = EFI_IMAGES[loader].signatures if firmware == "uefi" else {}
         yield from (f"require_signed {quoted(file)} {package}" for package, file in signed.items())
     for action in _renewals(plan):
-        needed = [(action.encrypted, action.by.encrypting), (action.volumes, action.by.activating)]
-        yield from (f"require_package {of}" for there, of in needed if there)
-
-
-def _loaders(plan: Plan) -> set[tuple[str, str]]:
-    return loaders_of(step.action.argv for step in plan.steps if isinstance(step.action, Run))
+        yield from (f"require_package {hook.file} {hook.package}" for hook in action.needed)
 
 
 def _key_files(plan: Plan) -> Iterator[str]:

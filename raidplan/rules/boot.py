@@ -20,7 +20,7 @@ def boot_behind_multiplier(topology: Topology) -> Iterator[Hit]:
     """The machine boots from disks behind port multipliers, or on a controller that firmware does not show.
 
     Why: until Linux runs, the boot loader has only the disks that the firmware shows it. That is rarely more
-    than the first disk behind a multiplier, and none of a card without a boot ROM; on such disks it finds
+    than the first disk behind a multiplier, and no disk on a card without a boot ROM; there it finds
     neither kernel nor members. If an array goes on without them, this is a warning: the machine starts
     from the others alone. A controller whose firmware does show them says so by `bootable: true`; it can also
     be accepted.

@@ -13,6 +13,7 @@ from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import mounted, place
 from raidplan.topology import Topology
+from raidplan.topology.boot_places import INSTALLED
 
 NEEDED = ("/bin", "/etc", "/lib", "/lib32", "/lib64", "/sbin", "/usr/bin", "/usr/lib", "/usr/sbin")
 """Folders without which nothing can be mounted."""
@@ -20,8 +21,10 @@ FILLED = ("/dev", "/proc", "/run", "/sys")
 """Folders that the kernel and systemd mount themselves."""
 PARTS = ("/boot", "/usr")
 """Mount points without which a system does not start."""
-UNUSABLE = {"/": ("noauto", "noexec"), "vfat": ("noauto", "ro")}
-"""Options with which a root cannot be run from, and an EFI system partition takes no boot loader."""
+NO_ROOT = ("noauto", "noexec")
+"""Options with which a root cannot be run from."""
+NO_LOADER = ("noauto", "ro")
+"""Options with which an EFI system partition takes no boot loader."""
 
 
 @rule(Severity.ERROR, acceptable=True)
@@ -90,31 +93,26 @@ def unusable_system_mount(topology: Topology) -> Iterator[Hit]:
     Source: mount(8), options that are independent of the file system; grub-install(8).
     """
     for name, entry in topology.layout.filesystems.items():
-        path, kind = ("filesystems", name), _kind(topology, entry)
-        if kind == "/" and entry.type == "vfat":
+        path, root = ("filesystems", name), entry.mount == "/"
+        if root and entry.type == "vfat":
             hint = "write type: ext4, or another of Linux"
             yield Hit((*path, "type"), "vfat has neither owners nor modes, and no system runs from it", hint)
-        for option in UNUSABLE.get(kind, ()):
+        for option in NO_ROOT if root else NO_LOADER if _takes_loader(topology, entry) else ():
             if option in entry.options:
                 left = tuple(each for each in entry.options if each != option)
                 yield Hit(
                     (*path, "options"),
                     f"with {option} no system runs from {name}"
-                    if kind == "/"
+                    if root
                     else f"with {option} no boot loader gets onto {name}",
                     f"leave {option} out",
                     edits=(Edit((*path, "options"), left),),
                 )
 
 
-def _kind(topology: Topology, entry: Filesystem) -> str:
-    if (
-        entry.mount == "/"
-        or entry.type != "vfat"
-        or topology.layout.boot.loader not in ("grub", "systemd-boot")
-    ):
-        return entry.mount or ""
-    return "vfat" if entry.mount else ""
+def _takes_loader(topology: Topology, entry: Filesystem) -> bool:
+    """The file system may be an EFI system partition that raidplan installs a loader on."""
+    return entry.type == "vfat" and bool(entry.mount) and topology.layout.boot.loader in INSTALLED
 
 
 @rule(Severity.WARNING)

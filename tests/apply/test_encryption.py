@@ -284,7 +284,7 @@ def test_an_initramfs_that_cannot_open_the_root_is_refused_or_not_taken(tmp_path
     assert "lacks cryptsetup-initramfs, without which its initramfs opens no encryption" in refusal_text(
         lacking
     )
-    hook = tmp_path / INITRAMFS_TOOLS.encrypting.split()[0].lstrip("/")
+    hook = tmp_path / INITRAMFS_TOOLS.encryption.file.lstrip("/")
     hook.parent.mkdir(parents=True)
     hook.touch()
     cases = [each.case for each in cannot_be_renewed(tmp_path, "6.1", RenewInitramfs(encrypted=(UUID,)))]
@@ -300,7 +300,7 @@ def test_an_initramfs_that_cannot_open_the_root_is_refused_or_not_taken(tmp_path
 def test_an_initramfs_that_finds_no_volume_of_the_root_is_refused_or_not_taken(tmp_path: Path) -> None:
     boot(tmp_path, "6.1")
     renewal = RenewInitramfs(volumes=True)
-    hook = tmp_path / INITRAMFS_TOOLS.activating.split()[0].lstrip("/")
+    hook = tmp_path / INITRAMFS_TOOLS.volumes.file.lstrip("/")
     for there in (False, True):
         if there:
             hook.parent.mkdir(parents=True)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from raidplan.apply.configuration.blocks import BrokenBlock, as_bytes, wanted_text
 from raidplan.apply.world import Changed, World
-from raidplan.facts.mounts import is_below
 from raidplan.plan.step import WriteBlock, WriteFile
 
 KEPT = ".raidplan-old"
@@ -67,7 +66,7 @@ def real(file: str, world: World) -> Path:
     Raises ValueError for one that leads out of the target.
     """
     path = Path(os.path.realpath(world.path(file)))
-    if world.target and not is_below(path, str(world.path("/"))):
+    if world.leads_out(path):
         raise ValueError(f"{world.path(file)} leads out of the target, to {path}")
     return path
 

@@ -178,13 +178,10 @@ def cannot_be_renewed(root: Path, kernel: str, action: RenewInitramfs) -> Iterat
     """Why the initramfs should not be touched, known before anything is written."""
     by = action.by
     boot, found = root / BOOT.lstrip("/"), images(root, kernel, by)
-    for needed, case, of in (
-        (action.encrypted, "opens-nothing", by.encrypting),
-        (action.volumes, "no-volumes", by.activating),
-    ):
-        hook, package = of.split()
-        if needed and not (root / hook.lstrip("/")).exists():
-            yield refusal("initramfs", case, place=str(root), package=package)
+    lacking = {by.encryption: "opens-nothing", by.volumes: "no-volumes"}
+    for hook in action.needed:
+        if not (root / hook.file.lstrip("/")).exists():
+            yield refusal("initramfs", lacking[hook], place=str(root), package=hook.package)
     if not found:
         yield refusal("initramfs", "none", place=str(boot), command=by.create.format(kernel=kernel))
         return

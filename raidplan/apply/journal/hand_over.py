@@ -8,13 +8,12 @@ from pathlib import Path
 
 from raidplan.apply.journal.journal import HANDED_OVER
 from raidplan.apply.world import World
-from raidplan.facts.mounts import is_below
 
 
 def hand_over(folder: Path, to: Path, world: World) -> Path | None:
     """Copies the journal and all that lies beside it, whole or not at all; where an earlier one lies, as of a restored
     backup, that is kept beside it: its new place. Raises OSError, ValueError."""
-    if not is_below(to.parent, str(world.path("/"))):
+    if world.leads_out(to.parent):
         raise ValueError(f"{to.parent} leads out of the target")
     aside, before = to.with_name(f".{to.name}.raidplan-new"), _free(to)
 

@@ -9,7 +9,6 @@ from raidplan.apply.change.members import unreadable_by_grub
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.versions import is_written, numbers, runs, written
 from raidplan.apply.refusal import Refusal, refusal
-from raidplan.plan import Run
 from raidplan.plan.boot_loaders import (
     EFI_IMAGES,
     GRUB,
@@ -27,8 +26,7 @@ ALL_READ = "2.06"
 
 def loaders(situation: Situation) -> set[tuple[str, str]]:
     """The loader that the layout installs, with the firmware that starts it; none without one."""
-    steps = (situation.whole or situation.plan).steps
-    return loaders_of(step.action.argv for step in steps if isinstance(step.action, Run))
+    return loaders_of((situation.whole or situation.plan).commands)
 
 
 def other_firmware(situation: Situation) -> Iterator[Refusal]:
@@ -82,16 +80,14 @@ def unreadable(situation: Situation) -> Iterator[Refusal]:
 
 def _still_rebuilt(situation: Situation) -> Iterator[Refusal]:
     """GRUB is to be installed from an array that it may read from a member which is not whole yet."""
-    steps = situation.plan.steps
-    if any(isinstance(step.action, Run) and step.action.argv[0] in (INSTALL, MENU) for step in steps):
+    if any(argv[0] in (INSTALL, MENU) for argv in situation.plan.commands):
         for step, node in unreadable_by_grub(situation.whole or situation.plan, situation.machine):
             yield refusal("loader-cannot-read", "rebuilt", place=step.because, line=step.line, node=node)
 
 
 def without_image(situation: Situation) -> Iterator[Refusal]:
     """systemd-boot is to be copied, and the system that runs has none."""
-    steps = situation.plan.steps
-    copied = any(isinstance(step.action, Run) and HOOK in step.action.argv for step in steps)
+    copied = any(HOOK in argv for argv in situation.plan.commands)
     image = EFI_IMAGES[SYSTEMD_BOOT].plain
     if copied and not situation.plan.target and not Path(image).exists():
         yield refusal("program-missing", place=image)
