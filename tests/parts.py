@@ -94,8 +94,8 @@ def parts() -> dict[str, list[str]]:
     return everything | {f"power-{n}": [*power, f"--server={n}/{CUTS}"] for n in range(1, CUTS + 1)}
 
 
-def run(name: str) -> bool:
-    """One part, recorded; whether it passed."""
+def run(name: str, processes: str = "auto") -> bool:
+    """One part, recorded, in so many processes side by side; whether it passed."""
     commit, of, dirty = git("rev-parse", "HEAD"), digest_of(name), bool(git("status", "--porcelain", *CODE))
     start = time.monotonic()
     with TemporaryDirectory() as folder:
@@ -105,7 +105,7 @@ def run(name: str) -> bool:
             "-m",
             "pytest",
             "-n",
-            "auto",
+            processes,
             "--maxprocesses=4",
             f"--junit-xml={report}",
             *parts()[name],
@@ -188,12 +188,15 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument(
         "--show", action="store_true", help="print the records of the present code, and run nothing"
     )
+    parser.add_argument("--processes", default="auto", metavar="N", help="tests side by side (default: auto, as pytest-xdist counts)")  # fmt: skip
     asked = parser.parse_args(words)
     if unknown := set(asked.names) - set(parts()):
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
     if asked.show:
         return 0 if show() else 1
-    failed = [name for name in asked.names or parts() if not run(name)]  # a part that fails stops no other
+    failed = [
+        name for name in asked.names or parts() if not run(name, asked.processes)
+    ]  # a part that fails stops no other
     return 1 if failed else 0
 
 
