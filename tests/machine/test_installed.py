@@ -97,3 +97,27 @@ def test_the_packages_that_the_first_run_names_make_a_server_that_boots(
         twin.refit(disks)
         twin.start_from_disks(timeout=BOOT_SECONDS)
         nothing_to_do(twin)
+        if combination.firmware == "uefi":
+            started_by_an_entry_and_without(twin, loaded.layout)
+
+
+def started_by_an_entry_and_without(twin: Twin, layout: Layout) -> None:
+    """The firmware has started one of raidplan's entries; without them it finds the loader too, and `apply` enters it again."""
+    labels = {f"{layout.host} {disk}" for disk in layout.hardware.disks}
+    found, current = entries_of(twin)
+    assert {*found.values()} >= labels and found[current] in labels, found
+    for number in (number for number, label in found.items() if label in labels):
+        twin.run(["efibootmgr", "--quiet", "--bootnum", number, "--delete-bootnum"])
+    twin.shut_down(timeout=BOOT_SECONDS)
+    twin.start_from_disks(timeout=BOOT_SECONDS)
+    assert not labels & {*entries_of(twin)[0].values()}
+    again = twin.run(apply(), check=False, timeout=600)
+    assert again.returncode == 0 and {*entries_of(twin)[0].values()} >= labels, again.stderr
+
+
+def entries_of(twin: Twin) -> tuple[dict[str, str], str]:
+    """The labels of the firmware's entries by their numbers, and the number of the one that has started the machine."""
+    shown = twin.run(["efibootmgr"]).stdout
+    (current,) = re.findall(r"^BootCurrent: (\w+)$", shown, re.MULTILINE)
+    entries = re.findall(r"^Boot([0-9A-F]{4})\*? ([^\t\n]*)", shown, re.MULTILINE)
+    return {number: label.strip() for number, label in entries}, current
