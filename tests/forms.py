@@ -19,7 +19,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from raidplan.estimate.estimate import estimate
-from raidplan.plan import Plan, Run, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_from_json, plan_to_json
+from raidplan.plan.step import Plan, Run
 from raidplan.render.estimate_text import estimate_text
 from raidplan.render.findings_json import finding_to_data
 from raidplan.render.findings_text import findings_text, summary_text

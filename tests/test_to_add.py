@@ -21,7 +21,7 @@ from raidplan.base.findings import Severity
 from raidplan.base.magic import Magic
 from raidplan.cli import run
 from raidplan.facts import Machine, magic
-from raidplan.plan import Plan, Proof, Run, Step
+from raidplan.plan.step import Plan, Proof, Run, Step
 from raidplan.render.forms import FORMS
 from raidplan.rules.lib import engine
 from raidplan.topology import Topology

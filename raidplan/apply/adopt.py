@@ -13,8 +13,8 @@ from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.facts.run import Result
-from raidplan.plan import Plan, Step
 from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.step import Plan, Step
 
 Ask = Callable[[Sequence[str]], Result]
 """Runs a program that only reads, to its end."""

@@ -15,8 +15,8 @@ from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.identity import md_form
 from raidplan.facts import Machine
 from raidplan.facts.match import match
-from raidplan.plan import Plan, Run, Step
 from raidplan.plan.identities import made_nodes
+from raidplan.plan.step import Plan, Run, Step
 
 Command = tuple[str, ...]
 OPEN = ("cryptsetup", "open")

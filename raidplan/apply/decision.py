@@ -23,7 +23,7 @@ from raidplan.apply.stages.refusing import refuse
 from raidplan.apply.stages.remaining import Remaining, remain
 from raidplan.apply.stages.resuming import past_of_these, resume
 from raidplan.facts import DiskFact, Machine
-from raidplan.plan import Plan, Step
+from raidplan.plan.step import Plan, Step
 
 
 @dataclass(frozen=True, slots=True)

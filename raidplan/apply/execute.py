@@ -24,7 +24,7 @@ from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.base.size import parse_size
 from raidplan.facts import DiskFact
-from raidplan.plan import Plan, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan.step import Plan, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
 from raidplan.plan.validity import makes
 
 APPEAR_SECONDS = 120

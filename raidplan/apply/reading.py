@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from raidplan.facts import Machine, read_machine
-from raidplan.plan import Plan, WriteBlock, WriteFile
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.places import DEFAULTS
+from raidplan.plan.step import Plan, WriteBlock, WriteFile
 
 
 def read_for(plan: Plan) -> Machine:

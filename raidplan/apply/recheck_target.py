@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from raidplan.facts import DiskFact
 from raidplan.facts.arrays import dashed
-from raidplan.plan import Run, Step, Zero
 from raidplan.plan.identities import PARTITION
+from raidplan.plan.step import Run, Step, Zero
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World

@@ -16,7 +16,7 @@ from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown.assembly_hold import lift
 from raidplan.apply.undo.copying import NoRoom, Start, keep
 from raidplan.apply.world import World
-from raidplan.plan import plan_digest, plan_to_json
+from raidplan.plan.codec import plan_digest, plan_to_json
 from raidplan.plan.origin import LAYOUT
 
 

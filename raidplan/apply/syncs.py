@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from raidplan.base.size import KIB, SECTOR
 from raidplan.facts import Machine
 from raidplan.facts.block import number_of, text_of
-from raidplan.plan import Plan, SetAttribute
 from raidplan.plan.read_by_grub import read_by_grub
+from raidplan.plan.step import Plan, SetAttribute
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World

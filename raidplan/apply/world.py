@@ -23,8 +23,8 @@ from raidplan.facts.host import read_units
 from raidplan.facts.mounts import is_below
 from raidplan.facts.read import read_only
 from raidplan.facts.run import Result, run
-from raidplan.plan import Plan, Zero
 from raidplan.plan.places import below
+from raidplan.plan.step import Plan, Zero
 
 T = TypeVar("T")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import string
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import lru_cache
 
@@ -116,6 +115,8 @@ def nearest(word: str, known: Collection[str]) -> str:
 
 @lru_cache
 def _closest(word: str, known: tuple[str, ...]) -> list[str]:
+    from difflib import get_close_matches  # most layouts have no word that is misspelt
+
     return get_close_matches(word, known)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -27,7 +26,9 @@ def raw_uuid(offset: int) -> Callable[[Reader, int], str]:
     """A UUID as 16 bytes at a fixed place."""
 
     def read_uuid(read: Reader, at: int) -> str:
+        from uuid import UUID  # most commands read no device
+
         found = read(offset, 16)
-        return str(uuid.UUID(bytes=found)) if len(found) == 16 and any(found) else ""
+        return str(UUID(bytes=found)) if len(found) == 16 and any(found) else ""
 
     return read_uuid

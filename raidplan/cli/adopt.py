@@ -19,7 +19,7 @@ from raidplan.cli.state import state_folder
 from raidplan.facts import Machine
 from raidplan.facts.match import match
 from raidplan.facts.run import run as ask
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.refusal_codes import CODES
 from raidplan.render.refusals import adoption_text, refusal_text
 

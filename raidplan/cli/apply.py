@@ -29,7 +29,8 @@ from raidplan.cli.progress import display, events_to
 from raidplan.cli.state import past_of_host, state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import installed, missing, target_of, waiting
-from raidplan.plan import Plan, plan_digest, plan_from_json
+from raidplan.plan.codec import plan_digest, plan_from_json
+from raidplan.plan.step import Plan
 from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text
 from raidplan.render.plan_text import render_plan

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from raidplan.cli.output import talk
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 
 
 def confirmed(plan: Plan, arguments: argparse.Namespace) -> bool:
@@ -35,7 +35,7 @@ def agreed(host: str, what: str, arguments: argparse.Namespace) -> bool:
 
 def _exactly(plan: Plan, given: str) -> bool:
     """The digest is of this plan, which names every single thing that it destroys."""
-    from raidplan.plan import plan_digest
+    from raidplan.plan.codec import plan_digest
 
     if given == plan_digest(plan):
         return True
@@ -48,7 +48,7 @@ def _exactly(plan: Plan, given: str) -> bool:
 
 def _may_be_typed(plan: Plan, arguments: argparse.Namespace) -> bool:
     """The list was shown to a person who can type; and it is not of the kind that is given up by habit."""
-    from raidplan.plan import plan_digest
+    from raidplan.plan.codec import plan_digest
     from raidplan.render.losses import loss_texts
 
     digest = plan_digest(plan)

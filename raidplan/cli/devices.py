@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from raidplan.cli.output import Unable
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 
 
 def read_devices(file: str, plan: Plan) -> dict[str, str]:

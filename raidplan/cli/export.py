@@ -23,7 +23,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
 from raidplan.facts.traces import words
 from raidplan.layout.files import layouts_among
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.findings_json import json_text
 from raidplan.render.installers.curtin import curtin_data
 from raidplan.render.installers.maas import maas_data

@@ -16,7 +16,7 @@ from raidplan.cli.output import Unable, emit, talk
 from raidplan.cli.state import past_of_host
 from raidplan.cli.target import waiting
 from raidplan.facts import Machine
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.findings_json import json_text
 from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text

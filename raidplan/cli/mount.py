@@ -15,7 +15,7 @@ from raidplan.cli.apply import plan_of
 from raidplan.cli.output import talk
 from raidplan.cli.passphrase import NoPassphrase, asked_once
 from raidplan.facts.match import match
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.refusals import refusal_text
 
 

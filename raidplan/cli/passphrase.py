@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from raidplan.apply.refusal import Refusal, Refused, refusal
 from raidplan.cli.output import talk
 from raidplan.facts.run import run
-from raidplan.plan import Plan, Run, Step
+from raidplan.plan.step import Plan, Run, Step
 from raidplan.plan.validity import makes
 from raidplan.render.refusals import refusal_text
 

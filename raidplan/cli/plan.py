@@ -13,7 +13,7 @@ from raidplan.cli.check import exit_code
 from raidplan.cli.output import emit, talk, wants_colour
 from raidplan.cli.settings import settings_for
 from raidplan.cli.target import target_of
-from raidplan.plan import plan_to_json
+from raidplan.plan.codec import plan_to_json
 from raidplan.render.findings_json import finding_to_data, findings_to_data, json_text
 from raidplan.render.findings_markdown import tables
 from raidplan.render.findings_text import findings_text, summary_text
@@ -25,7 +25,7 @@ from raidplan.review import pipeline
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from raidplan.plan import Plan
+    from raidplan.plan.step import Plan
     from raidplan.review.pipeline import Loaded
 
 

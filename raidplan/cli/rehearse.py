@@ -11,7 +11,7 @@ from secrets import randbelow
 from raidplan.cli import FINDINGS, OK, UNABLE, VOID
 from raidplan.cli.output import Unable, emit, talk, talk_findings
 from raidplan.cli.stopping import stopped_by_signals
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.rehearsal.json import rehearsal_json
 from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text
 from raidplan.review.pipeline import load, plan

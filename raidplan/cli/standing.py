@@ -15,7 +15,7 @@ from raidplan.compiler.compile import identities
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.facts.match import match
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.review import pipeline
 from raidplan.review.pipeline import Loaded
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from raidplan.base.words import counted, listed
 from raidplan.cli.output import Unable
-from raidplan.plan import RenewInitramfs, Run, Step
 from raidplan.plan.boot_loaders import PLATFORMS, missing_packages
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
+from raidplan.plan.step import RenewInitramfs, Run, Step
 
 if TYPE_CHECKING:
     from raidplan.apply.decision import Decision

@@ -17,7 +17,7 @@ from raidplan.cli.output import talk
 from raidplan.cli.state import state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import target_of
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.obsolete import obsolete_text
 from raidplan.render.refusals import refusal_text
 

@@ -11,10 +11,10 @@ from raidplan.base.levels import LEVELS
 from raidplan.compiler.boot import boot_steps
 from raidplan.compiler.config import config_steps
 from raidplan.document import Document
-from raidplan.plan import DiskIdentity, Plan, Proof, Run, Step, digest
-from raidplan.plan.disk_identity import KeptPartition
+from raidplan.plan.codec import digest
+from raidplan.plan.disk_identity import DiskIdentity, KeptPartition
 from raidplan.plan.order import ordered
-from raidplan.plan.step import PHASES, PHASES_BELOW
+from raidplan.plan.step import PHASES, PHASES_BELOW, Plan, Proof, Run, Step
 from raidplan.topology import Topology
 from raidplan.topology.kept import kept
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from raidplan.base.findings import Path
 from raidplan.diff.changes import Way
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.review.located import Accepted, Located
 from raidplan.topology import Topology
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from raidplan.base.findings import dotted
 from raidplan.diff.result import Diff, Fate
-from raidplan.plan import Plan, Step
+from raidplan.plan.step import Plan, Step
 
 IN_PLACE = (Fate.CHANGED, Fate.RESHAPED, Fate.RENAMED)
 MAKING = frozenset(("partition", "array", "volume", "format", "sync"))

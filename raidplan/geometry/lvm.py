@@ -8,7 +8,6 @@ area of default size, 4 KiB pages.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Final
 
@@ -74,7 +73,9 @@ def check_extent(extent_bytes: int) -> None:
 
 def lvm_uuid(text: str) -> str:
     """An LVM UUID derived from ``text``: 32 characters (190 bits) in LVM's groups of 6-4-4-4-4-4-6."""
-    number = int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
+    from hashlib import sha256  # most commands need none of it
+
+    number = int.from_bytes(sha256(text.encode()).digest(), "big")
     digits = []
     for _ in range(sum(_GROUPS)):
         number, digit = divmod(number, len(_ALPHABET))

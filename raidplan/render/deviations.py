@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from raidplan.base.size import human
 from raidplan.facts.prove import Deviation
 from raidplan.facts.signatures import plain
-from raidplan.plan import Value
+from raidplan.plan.step import Value
 
 BYTES = frozenset(
     {

@@ -6,7 +6,7 @@ from typing import Any
 
 from raidplan.base.findings import dotted
 from raidplan.diff import Change, Diff, Loss, Shrink, Thing, Tolerance
-from raidplan.plan import Step
+from raidplan.plan.step import Step
 from raidplan.render.estimate_words import described
 from raidplan.render.findings_json import accepted_to_data, finding_to_data, json_text
 

@@ -11,7 +11,7 @@ from raidplan.base.findings import dotted
 from raidplan.base.size import drive_size, human, human_beside, parse_size
 from raidplan.base.words import counted, duration, listed
 from raidplan.diff import Change, Diff, Fate, Figure, Loss, Shrink, Thing, Tolerance
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.estimate_words import alike, described, mb
 from raidplan.render.folded import groups
 from raidplan.render.plan_text import action_lines

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from raidplan.base.names import number_ranges
-from raidplan.plan import Plan, Run, Step, Zero
+from raidplan.plan.step import Plan, Run, Step, Zero
 from raidplan.render import overview
 from raidplan.render.estimate_words import alike
 from raidplan.render.losses import loss_texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from raidplan.plan import Loss
+from raidplan.plan.step import Loss
 
 
 def loss_text(loss: Loss) -> str:

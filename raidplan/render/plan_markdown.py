@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from raidplan.base.words import counted
-from raidplan.plan import Plan, Step, plan_digest
+from raidplan.plan.codec import plan_digest
+from raidplan.plan.step import Plan, Step
 from raidplan.render import overview
 from raidplan.render.folded import Row, folded_findings, rows
 from raidplan.render.losses import loss_texts

@@ -7,10 +7,7 @@ from dataclasses import replace
 from importlib.resources import files
 
 from raidplan.apply.preflight.versions import needs
-from raidplan.plan import (
-    Plan,
-    Zero,
-)
+from raidplan.plan.step import Plan, Zero
 from raidplan.render import overview
 from raidplan.render.command import quoted
 from raidplan.render.shell_checks import checks, renewed

@@ -7,18 +7,9 @@ from textwrap import wrap
 
 from raidplan.base.size import drive_size, human
 from raidplan.base.words import counted
-from raidplan.plan import (
-    DiskIdentity,
-    Plan,
-    RenewInitramfs,
-    Run,
-    SetAttribute,
-    Step,
-    WriteBlock,
-    WriteFile,
-    Zero,
-    plan_digest,
-)
+from raidplan.plan.codec import plan_digest
+from raidplan.plan.disk_identity import DiskIdentity
+from raidplan.plan.step import Plan, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
 from raidplan.render import overview
 from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text

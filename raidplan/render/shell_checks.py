@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 
 from raidplan.apply.preflight.versions import needs
 from raidplan.facts.match import comparable
-from raidplan.plan import DiskIdentity, Plan, RenewInitramfs, Run, Zero, plan_digest
 from raidplan.plan.boot_loaders import EFI_IMAGES, loaders_of
+from raidplan.plan.codec import plan_digest
+from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.initramfs import BOOT, Generator
 from raidplan.plan.places import below
+from raidplan.plan.step import Plan, RenewInitramfs, Run, Zero
 from raidplan.render import overview
 from raidplan.render.command import quoted
 from raidplan.render.losses import loss_texts

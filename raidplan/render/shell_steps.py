@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_letters
 
-from raidplan.plan import DiskIdentity, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.initramfs import BOOT
 from raidplan.plan.places import below
+from raidplan.plan.step import RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
 from raidplan.render import overview
 from raidplan.render.command import disk_name, quoted
 from raidplan.render.losses import loss_texts

@@ -13,7 +13,7 @@ from raidplan.base.findings import Edit, Finding, has_errors
 from raidplan.document import Document, Reader, parse_document, read_text
 from raidplan.layout.load import load_layout
 from raidplan.layout.model import Layout
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.review.located import Accepted, Change, Located
 from raidplan.review.settings import DEFAULT, Settings
 from raidplan.topology import Topology, resolve

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from tests.apply.runs import apply, machine
 from tests.apply.simulated import Killed, Simulated, State
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.review import pipeline
 from tests.apply.runs import apply, machine
 from tests.apply.simulated import Simulated, State

@@ -13,7 +13,7 @@ from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
 from raidplan.apply.reading import read_for
 from raidplan.facts import read_machine
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.refusals import refusal_text
 from tests.images import MIB, member, tool
 

@@ -26,8 +26,8 @@ from raidplan.facts.read import read_only
 from raidplan.facts.run import ENVIRONMENT, clock_variable
 from raidplan.facts.signatures import COLUMNS, parse_wipefs
 from raidplan.facts.tables import read_table
-from raidplan.plan import Plan, Run, Step
 from raidplan.plan.identities import identity_of
+from raidplan.plan.step import Plan, Run, Step
 from raidplan.review.pipeline import check, plan
 from tests.images import image, put, tool
 

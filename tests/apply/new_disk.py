@@ -8,7 +8,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from raidplan.apply.journal.hand_over import hand_over
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.review import pipeline
 from tests.apply.runs import apply, install, machine
 from tests.apply.simulated import Simulated, State

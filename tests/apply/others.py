@@ -11,7 +11,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact, Trace
 
 if TYPE_CHECKING:
-    from raidplan.plan import DiskIdentity
+    from raidplan.plan.disk_identity import DiskIdentity
 
 NODES = ("/dev/other0", "/dev/other1", "/dev/other2", "/dev/other3")
 ARRAY, ARRAY_NODE = "0c0c0c0c-1111-4222-8333-123456789abc", "/dev/md99"

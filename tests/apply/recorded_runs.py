@@ -13,8 +13,9 @@ from typing import Any
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.journal.past import Past
-from raidplan.plan import Plan, SetAttribute, Step, WriteBlock, WriteFile, plan_from_json
+from raidplan.plan.codec import plan_from_json
 from raidplan.plan.places import MDADM_CONF
+from raidplan.plan.step import Plan, SetAttribute, Step, WriteBlock, WriteFile
 from tests.apply import runs, wiped
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of

@@ -13,9 +13,9 @@ from raidplan.apply import execute
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out
-from raidplan.plan import Plan
 from raidplan.plan.boot_loaders import EFI_IMAGES, MODULES, PACKAGES, PLATFORMS
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
+from raidplan.plan.step import Plan
 from raidplan.plan.validity import faults
 from raidplan.render.losses import loss_texts
 from raidplan.review import pipeline

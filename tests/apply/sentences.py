@@ -8,7 +8,7 @@ from raidplan.apply.refusal import Refusal
 from raidplan.base.figures import Figures
 from raidplan.facts import Machine
 from raidplan.facts.prove import Deviation, differences
-from raidplan.plan import Proof
+from raidplan.plan.step import Proof
 from raidplan.render.deviations import deviation_texts
 from raidplan.render.refusals import refusal_text
 

@@ -10,7 +10,7 @@ from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.world import World
 from raidplan.cli import apply as apply_command
 from raidplan.facts import Machine
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 
 
 class Silent:

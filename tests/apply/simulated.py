@@ -21,8 +21,8 @@ from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import read_paths, read_system, versions
 from raidplan.facts.run import Result
-from raidplan.plan import Plan, Proof, RenewInitramfs, Run, SetAttribute, Step, Zero
 from raidplan.plan.places import CRYPTTAB, INITRAMFS_ASIDE, UDEV_RULES
+from raidplan.plan.step import Plan, Proof, RenewInitramfs, Run, SetAttribute, Step, Zero
 from tests.apply.changed import changed, half_changed, let_go
 from tests.apply.others import Others
 from tests.initramfs import cpio

@@ -10,8 +10,9 @@ from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
 from raidplan.facts import DiskFact, Machine, PartitionFact
 from raidplan.facts.machine import BlockFact, Trace
-from raidplan.plan import Plan, Run, Step, Zero, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.identities import made_nodes
+from raidplan.plan.step import Plan, Run, Step, Zero
 from raidplan.review import pipeline
 
 TB, GIB, MIB = 10**12, 2**30, 2**20

@@ -9,7 +9,8 @@ import pytest
 
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
-from raidplan.plan import Plan, WriteBlock, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_from_json, plan_to_json
+from raidplan.plan.step import Plan, WriteBlock
 from raidplan.render.note_words import note_text
 from tests.apply.earlier import plan_of, set_to
 from tests.apply.recorded_runs import Recorded

@@ -20,7 +20,8 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.session import carry_out
-from raidplan.plan import Plan, Proof, Run, Value, plan_digest, plan_to_json
+from raidplan.plan.codec import plan_digest, plan_to_json
+from raidplan.plan.step import Plan, Proof, Run, Value
 from raidplan.render.losses import loss_texts
 from tests.apply.cut_off import JOURNAL, LAYOUT, Cut, again, cut
 from tests.apply.runs import apply, impatient, machine

@@ -12,7 +12,7 @@ import pytest
 from raidplan.apply.bring_up import Command, Wish, bring_down, bring_up
 from raidplan.base.identity import md_form
 from raidplan.facts import Machine
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.refusals import refusal_text
 from raidplan.review import pipeline
 from tests.apply.runs import apply, impatient, machine

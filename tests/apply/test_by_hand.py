@@ -9,8 +9,8 @@ import pytest
 from raidplan.apply.change.array_by_hand import array_by_hand
 from raidplan.apply.change.by_hand import by_hand
 from raidplan.base.size import KIB
-from raidplan.plan import Value
 from raidplan.plan.partitions import TYPE_CODES
+from raidplan.plan.step import Value
 from tests.apply.sentences import advice_text
 
 NODE = "/dev/md/a"

@@ -19,7 +19,8 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.layout.kinds.mount_flags import flags
-from raidplan.plan import Run, Zero, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_from_json, plan_to_json
+from raidplan.plan.step import Run, Zero
 from tests.apply.earlier import IN_PLACE, everything, plan_of, set_to, standing
 from tests.apply.left import Kills
 from tests.apply.runs import apply, end, impatient, in_order, machine

@@ -19,7 +19,6 @@ from raidplan.apply.refusal import Refusal
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB
 from raidplan.diff import diff
-from raidplan.plan import Plan, Run
 from raidplan.plan.changes import (
     BEFORE,
     REASONS,
@@ -33,6 +32,7 @@ from raidplan.plan.changes import (
     short,
     slot_after,
 )
+from raidplan.plan.step import Plan, Run
 from raidplan.review import pipeline
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated

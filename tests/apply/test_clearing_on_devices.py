@@ -20,7 +20,7 @@ from raidplan.apply.execute import execute
 from raidplan.apply.world import World
 from raidplan.facts import in_use
 from raidplan.facts.run import Result
-from raidplan.plan import Plan, Zero
+from raidplan.plan.step import Plan, Zero
 from raidplan.render.losses import loss_texts
 from tests.apply.loop_devices import LAYOUT, SIZE, Loops, decided, nothing_left
 from tests.apply.sentences import sentences

@@ -15,7 +15,7 @@ from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.journal.past import Past
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
-from raidplan.plan import Plan, Proof, Run
+from raidplan.plan.step import Plan, Proof, Run
 from tests.apply.stacks import OTHER, plan_of
 from tests.apply.superblocks import superblock
 from tests.images import tool

@@ -15,7 +15,7 @@ from raidplan.apply.undo.copies import Copy, read_copies
 from raidplan.apply.undo.copying import END, Start, Wanted, _with, joined, keep
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
-from raidplan.plan import Plan, Step, Zero
+from raidplan.plan.step import Plan, Step, Zero
 
 SIZE = 8 * END
 DISK = DiskFact("/dev/sdb", "sdb", SIZE, serial="SER-0", wwn="0x5000")

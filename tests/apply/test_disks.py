@@ -19,7 +19,8 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import unmatched
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
-from raidplan.plan import DiskIdentity, Plan, Run, Step, Zero
+from raidplan.plan.disk_identity import DiskIdentity
+from raidplan.plan.step import Plan, Run, Step, Zero
 from raidplan.render.refusals import refusal_text
 from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State

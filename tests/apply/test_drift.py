@@ -8,7 +8,7 @@ import pytest
 
 from raidplan.apply.decision import Decision
 from raidplan.apply.journal.past import Past
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.refusals import refusal_text
 from tests.apply.stacks import LAYOUT, Box, decide, plan_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.journal.past import Past
-from raidplan.plan import Plan, Step
+from raidplan.plan.step import Plan, Step
 from tests.apply.sentences import sentences
 from tests.apply.stacks import GIB, MIB, Box, decided, plan_of
 

@@ -33,8 +33,9 @@ from raidplan.facts.initramfs import encryptions_opened
 from raidplan.facts.luks import header_on, parse_tables
 from raidplan.facts.run import run
 from raidplan.facts.written import reader_of
-from raidplan.plan import Plan, RenewInitramfs, Run, Step, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
+from raidplan.plan.step import Plan, RenewInitramfs, Run, Step
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_shell import plan_shell
 from raidplan.render.plan_text import render_plan

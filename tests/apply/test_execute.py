@@ -16,7 +16,7 @@ from raidplan.apply.execute import execute as execute_in
 from raidplan.apply.world import World, attribute
 from raidplan.facts import DiskFact
 from raidplan.facts.run import Result
-from raidplan.plan import Plan, Proof, Run, SetAttribute, Step
+from raidplan.plan.step import Plan, Proof, Run, SetAttribute, Step
 from tests.apply.record import Record
 
 

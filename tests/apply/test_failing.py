@@ -24,7 +24,7 @@ from raidplan.apply.syncs import held
 from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.world import World
 from raidplan.cli.apply import _execute
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.losses import loss_texts
 from tests.apply.left import drawn
 from tests.apply.others import Others

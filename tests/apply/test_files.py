@@ -16,7 +16,7 @@ from raidplan.apply.configuration.files import KEPT
 from raidplan.apply.configuration.files import write as write_in
 from raidplan.apply.world import World
 from raidplan.facts import Machine
-from raidplan.plan import Plan, Step, WriteBlock, WriteFile
+from raidplan.plan.step import Plan, Step, WriteBlock, WriteFile
 
 
 def write(action: WriteBlock | WriteFile) -> bool:

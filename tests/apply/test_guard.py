@@ -17,7 +17,7 @@ from raidplan.facts import in_use, writers
 from raidplan.facts.block import read_at
 from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
 from raidplan.facts.run import Result
-from raidplan.plan import Zero
+from raidplan.plan.step import Zero
 from tests.images import MIB, tool
 
 pytestmark = [

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from raidplan.apply.decide.half_made import others_on
-from raidplan.plan import Proof
+from raidplan.plan.step import Proof
 from tests.apply.superblocks import superblock
 
 MIB = 2**20

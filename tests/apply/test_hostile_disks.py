@@ -16,7 +16,7 @@ from raidplan.apply.world import World
 from raidplan.cli import run
 from raidplan.facts.machine import Trace
 from raidplan.facts.signatures import plain
-from raidplan.plan import Plan, Run, WriteBlock, WriteFile
+from raidplan.plan.step import Plan, Run, WriteBlock, WriteFile
 from raidplan.render.losses import loss_texts
 from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text

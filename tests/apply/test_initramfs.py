@@ -16,9 +16,9 @@ from raidplan.apply.world import World
 from raidplan.facts.host import read_initramfs
 from raidplan.facts.initramfs import arrays_named, images
 from raidplan.facts.run import Result
-from raidplan.plan import RenewInitramfs
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
 from raidplan.plan.places import INITRAMFS_ASIDE
+from raidplan.plan.step import RenewInitramfs
 from tests.apply.sentences import sentences
 from tests.initramfs import UUID, boot, cpio
 

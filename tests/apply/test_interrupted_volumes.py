@@ -26,7 +26,7 @@ from raidplan.facts.block import read_at
 from raidplan.facts.lvm import FIELDS, REPORT, parse_lvm
 from raidplan.facts.ranges import ends_of
 from raidplan.facts.run import ENVIRONMENT
-from raidplan.plan import Run, Step
+from raidplan.plan.step import Run, Step
 from tests.apply.makers import (
     Device,
     OnLoop,

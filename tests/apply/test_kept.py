@@ -11,8 +11,8 @@ import pytest
 from raidplan.apply.stages.matching import asked_for, match_disks
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import PartitionFact
-from raidplan.plan import Plan, plan_from_json, plan_to_json
-from raidplan.plan.step import WriteBlock
+from raidplan.plan.codec import plan_from_json, plan_to_json
+from raidplan.plan.step import Plan, WriteBlock
 from raidplan.render.refusals import refusal_text
 from raidplan.review import pipeline
 

@@ -11,7 +11,8 @@ from raidplan.apply.stages.matching import asked_for, match_disks
 from raidplan.cli import run
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import PartitionFact
-from raidplan.plan import Plan, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_from_json, plan_to_json
+from raidplan.plan.step import Plan
 from raidplan.render.plan_text import render_plan
 from raidplan.render.refusals import refusal_text
 from raidplan.review import pipeline

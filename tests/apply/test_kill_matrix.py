@@ -15,8 +15,8 @@ from random import Random
 import pytest
 
 from raidplan.facts import Machine
-from raidplan.plan import Plan, Run
 from raidplan.plan.places import INITRAMFS_ASIDE
+from raidplan.plan.step import Plan, Run
 from tests.apply.left import Kills, seen
 from tests.apply.others import ARRAY, ARRAY_NODE, NODES, Others
 from tests.apply.runs import LAYOUTS, apply, end, gone_on, impatient, in_order, machine, plan_of

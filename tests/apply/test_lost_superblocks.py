@@ -19,8 +19,8 @@ from raidplan.cli import OK, REFUSED
 from raidplan.cli.adopt import _entered
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
-from raidplan.plan import Plan, Run, Step
 from raidplan.plan.identities import PARTITION, identity_of
+from raidplan.plan.step import Plan, Run, Step
 from raidplan.render.refusals import refusal_text
 from tests.apply import runs
 from tests.apply.asleep import not_assembled, unchanged, wiping

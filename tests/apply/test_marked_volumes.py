@@ -11,7 +11,7 @@ import pytest
 from raidplan.apply.decide.marked_volumes import with_marked_volumes
 from raidplan.apply.journal.past import Past
 from raidplan.facts.lvm import parse_lvm
-from raidplan.plan import Plan, Zero
+from raidplan.plan.step import Plan, Zero
 from tests.apply.stacks import Box, plan_of, redone
 
 LAYOUT = """\

@@ -15,7 +15,7 @@ from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.preflight.booting import unreadable
 from raidplan.apply.preflight.situation import Situation
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.note_words import note_text
 from raidplan.render.plan_text import render_plan
 from tests.apply.changed import rebuilt

@@ -9,7 +9,7 @@ import pytest
 from raidplan.apply.decision import Decision
 from raidplan.apply.journal.past import Past
 from raidplan.facts.machine import Trace
-from raidplan.plan import Plan, Run
+from raidplan.plan.step import Plan, Run
 from raidplan.render.refusals import refusal_text
 from tests.apply.stacks import LAYOUT, OLD, TB, Box, decide, plan_of
 

@@ -9,7 +9,7 @@ import pytest
 from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from tests.apply.earlier import plan_of, set_to, standing
 from tests.apply.runs import apply, end, impatient, machine
 from tests.apply.sentences import sentences

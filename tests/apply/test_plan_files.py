@@ -23,7 +23,8 @@ from raidplan.apply.undo.undo import way_back
 from raidplan.apply.world import World
 from raidplan.cli import run
 from raidplan.facts import Machine
-from raidplan.plan import Plan, digest, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.codec import digest, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.step import Plan
 from tests.apply.runs import LAYOUTS
 from tests.apply.runs import plan_of as example
 from tests.apply.sentences import sentences

@@ -16,7 +16,8 @@ import pytest
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
-from raidplan.plan import Plan, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.step import Plan
 from tests.apply.cut_off import JOURNAL, LAYOUT, again, cut
 from tests.apply.runs import apply, impatient
 from tests.apply.sentences import sentences

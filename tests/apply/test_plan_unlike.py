@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from raidplan.plan import Plan, Zero, digest, plan_from_json, plan_to_json
+from raidplan.plan.codec import digest, plan_from_json, plan_to_json
+from raidplan.plan.step import Plan, Zero
 from raidplan.render.losses import loss_texts
 from raidplan.render.overview import symbol
 from raidplan.render.plan_markdown import plan_markdown

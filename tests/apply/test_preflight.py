@@ -18,7 +18,7 @@ from raidplan.apply.refusal import refusal
 from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
 from raidplan.facts.run import find_tool
-from raidplan.plan import Plan, Step, Zero
+from raidplan.plan.step import Plan, Step, Zero
 from raidplan.render.refusals import refusal_text
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import GIB, GROUP, OTHER, Box, decided, old_pair, plan_of

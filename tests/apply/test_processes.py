@@ -26,7 +26,7 @@ from raidplan.cli.progress import events_to
 from raidplan.cli.stopping import stopped_by_signals
 from raidplan.facts.prove import Deviation
 from raidplan.facts.run import Result
-from raidplan.plan import Plan, Run, Step
+from raidplan.plan.step import Plan, Run, Step
 from raidplan.render.syncs import sync_text
 from tests.apply.silent import Silent, carried_out
 from tests.apply.stacks import LAYOUT
@@ -89,7 +89,7 @@ from raidplan.apply.execute import execute
 from raidplan.apply.world import World
 from raidplan.cli import apply
 from raidplan.cli.stopping import stopped_by_signals
-from raidplan.plan import Plan, Run, Step
+from raidplan.plan.step import Plan, Run, Step
 from tests.apply.silent import Silent
 from tests.apply.silent import carried_out
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -144,7 +144,7 @@ FEW_FILES = """
 import resource, sys
 from raidplan.apply.execute import execute
 from raidplan.apply.world import World
-from raidplan.plan import Plan, Run, Step
+from raidplan.plan.step import Plan, Run, Step
 from raidplan.facts.run import run
 run(["true"])
 class Silent:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from raidplan.apply.configuration.lines import unit
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
-from raidplan.plan import Plan, WriteBlock
+from raidplan.plan.step import Plan, WriteBlock
 from raidplan.render.note_words import note_text
 from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State

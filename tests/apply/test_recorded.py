@@ -13,8 +13,9 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.cli.consent import confirmed
 from raidplan.cli.parser import parse
 from raidplan.cli.progress import events_to
-from raidplan.plan import Plan, digest, digests_of, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.codec import digest, digests_of, plan_digest, plan_from_json, plan_to_json
 from raidplan.plan.origin import origin_of_id
+from raidplan.plan.step import Plan
 from tests.apply import runs
 from tests.apply.recorded_runs import JOURNAL, NAMES, PLANNED, RECORDED, Recorded, as_then, text_of
 from tests.apply.sentences import sentences

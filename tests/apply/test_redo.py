@@ -15,7 +15,7 @@ from raidplan.apply.world import World
 from raidplan.base.identity import md_form
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
-from raidplan.plan import Plan, Run, Step, Zero
+from raidplan.plan.step import Plan, Run, Step, Zero
 from raidplan.plan.validity import faults
 from raidplan.render.plan_shell import plan_shell
 from tests.apply.record import Record

@@ -15,7 +15,7 @@ from raidplan.apply.refusal import refusal
 from raidplan.cli import run
 from raidplan.cli.progress import events_to
 from raidplan.facts import Machine
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.refusal_codes import CODES
 from raidplan.render.refusal_words import SENTENCES
 from raidplan.render.refusals import refusal_text, refusal_to_data

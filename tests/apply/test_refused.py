@@ -33,7 +33,7 @@ from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.match import match
-from raidplan.plan import Plan, RenewInitramfs
+from raidplan.plan.step import Plan, RenewInitramfs
 from tests.apply.earlier import plan_of as changed_plan
 from tests.apply.earlier import set_to, standing
 from tests.apply.runs import apply, impatient, machine

@@ -11,7 +11,8 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.facts.arrays import read_links
 from raidplan.facts.machine import BlockFact
-from raidplan.plan import Plan, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_from_json, plan_to_json
+from raidplan.plan.step import Plan
 from tests.apply.earlier import boot_that_knows_no_names, plan_of, standing
 from tests.apply.runs import apply, end, impatient, machine
 from tests.apply.sentences import sentences

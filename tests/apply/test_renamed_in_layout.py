@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from raidplan.apply.journal.past import Past
-from raidplan.plan import Plan, Proof
+from raidplan.plan.step import Plan, Proof
 from raidplan.render.losses import loss_texts
 from tests.apply.stacks import LAYOUT, Box, decided, plan_of
 

@@ -16,7 +16,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.session import carry_out
 from raidplan.facts import DiskFact
 from raidplan.facts.run import Result
-from raidplan.plan import Action, Plan, Run, Step, Zero
+from raidplan.plan.step import Action, Plan, Run, Step, Zero
 from tests.apply.record import Record
 from tests.apply.runs import impatient, machine
 from tests.apply.simulated import Simulated, State

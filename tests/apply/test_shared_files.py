@@ -16,7 +16,7 @@ from raidplan.apply.configuration.files import TRIES, write
 from raidplan.apply.execute import execute
 from raidplan.apply.world import World
 from raidplan.base.identity import md_form
-from raidplan.plan import Plan, Proof, Run, Step, WriteBlock
+from raidplan.plan.step import Plan, Proof, Run, Step, WriteBlock
 from raidplan.render.note_words import note_text
 from tests.apply.sentences import sentences
 from tests.apply.stacks import LAYOUT, Box, decided, plan_of

@@ -27,7 +27,7 @@ from raidplan.apply.preflight.versions import too_old
 from raidplan.apply.world import World
 from raidplan.facts import Machine
 from raidplan.facts.host import parse_version
-from raidplan.plan import Plan, Proof, Run, Step, WriteBlock, WriteFile
+from raidplan.plan.step import Plan, Proof, Run, Step, WriteBlock, WriteFile
 from raidplan.render.refusals import refusal_text
 from tests.apply.sentences import sentences
 from tests.apply.stacks import LAYOUT, Box, plan_of

@@ -10,7 +10,7 @@ import pytest
 from raidplan.apply.syncs import Sync, syncs
 from raidplan.apply.world import World
 from raidplan.facts import Machine
-from raidplan.plan import Plan, Proof, Run, Step
+from raidplan.plan.step import Plan, Proof, Run, Step
 from raidplan.render.syncs import sync_text
 
 STEP = Step(

@@ -35,8 +35,9 @@ from raidplan.facts import Machine
 from raidplan.facts.host import read_key_files
 from raidplan.facts.machine import Properties
 from raidplan.facts.run import Result
-from raidplan.plan import Plan, Proof, Run, Step, WriteFile, plan_from_json, plan_to_json
 from raidplan.plan.boot_loaders import AFTER_INITRAMFS, DPKG, EFI_IMAGES, HOOK, SHIM
+from raidplan.plan.codec import plan_from_json, plan_to_json
+from raidplan.plan.step import Plan, Proof, Run, Step, WriteFile
 from raidplan.review import pipeline
 from tests.apply.left import Kills
 from tests.apply.runs import apply, end, gone_on, impatient, install, machine

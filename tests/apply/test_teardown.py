@@ -13,17 +13,8 @@ from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import Machine, Trace
-from raidplan.plan import (
-    Plan,
-    Proof,
-    Run,
-    WriteBlock,
-    WriteFile,
-    Zero,
-    plan_digest,
-    plan_from_json,
-    plan_to_json,
-)
+from raidplan.plan.codec import plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.step import Plan, Proof, Run, WriteBlock, WriteFile, Zero
 from raidplan.render.losses import loss_texts
 from tests.apply.sentences import sentences
 from tests.apply.stacks import (

@@ -32,8 +32,8 @@ from raidplan.facts.host import modules, versions
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.magic import Found, recognised
 from raidplan.facts.run import Result, clock_variable
-from raidplan.plan import Plan, Run, Step, Value
 from raidplan.plan.changes import by_hand
+from raidplan.plan.step import Plan, Run, Step, Value
 from raidplan.render.note_words import note_text
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.sentences import sentences

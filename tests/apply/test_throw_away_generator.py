@@ -12,9 +12,10 @@ from raidplan.apply.configuration.initramfs import cannot_be_renewed, renew
 from raidplan.apply.world import World
 from raidplan.facts.host import read_initramfs, versions
 from raidplan.facts.run import Result
-from raidplan.plan import Plan, RenewInitramfs, Run, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, image_makers
 from raidplan.plan.places import INITRAMFS_ASIDE
+from raidplan.plan.step import Plan, RenewInitramfs, Run
 from raidplan.plan.validity import faults
 from raidplan.render.plan_shell import plan_shell
 from raidplan.render.plan_text import action_lines

@@ -24,7 +24,7 @@ from raidplan.facts.host import modules
 from raidplan.facts.run import Result
 from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.model import fields
-from raidplan.plan import Run
+from raidplan.plan.step import Run
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of

@@ -15,8 +15,9 @@ from raidplan.apply.configuration.blocks import BrokenBlock, wanted_text
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.facts.host import READ_WHOLE
-from raidplan.plan import Plan, WriteBlock, WriteFile, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.places import INITRAMFS_ASIDE
+from raidplan.plan.step import Plan, WriteBlock, WriteFile
 from raidplan.render.obsolete import obsolete_text
 from tests.apply.earlier import plan_of
 from tests.apply.left import Kills

@@ -23,7 +23,7 @@ from raidplan.apply.world import World
 from raidplan.cli.undo import undo
 from raidplan.facts import Machine, read_machine
 from raidplan.facts.run import Result
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.losses import loss_texts
 from raidplan.review import pipeline
 from tests.apply.sentences import sentences

@@ -11,8 +11,9 @@ from random import Random
 import pytest
 
 from raidplan.apply.journal.journal import open_journal, read_past
-from raidplan.plan import Plan, plan_digest, plan_to_json
+from raidplan.plan.codec import plan_digest, plan_to_json
 from raidplan.plan.places import INITRAMFS_ASIDE
+from raidplan.plan.step import Plan
 from tests.apply.earlier import plan_of as changed_plan
 from tests.apply.earlier import set_to, standing
 from tests.apply.runs import apply, impatient, machine, plan_of

@@ -12,7 +12,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.undo.copies import Copies, Copy, FileCopy, digest
 from raidplan.apply.undo.undo import Way, go_back, way_back
 from raidplan.apply.world import World
-from raidplan.plan import Plan, Step
+from raidplan.plan.step import Plan, Step
 from tests.apply.sentences import sentences
 from tests.apply.stacks import LAYOUT, MIB, TB, Box, plan_of
 

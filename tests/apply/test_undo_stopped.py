@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.cli import undo
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from tests.apply.runs import impatient, machine, plan_of
 from tests.apply.simulated import Simulated, State
 from tests.apply.undone import FOLDER, LINK, killed_before, undone

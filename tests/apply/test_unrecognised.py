@@ -19,8 +19,8 @@ from raidplan.apply.journal.step_fingerprints import marks
 from raidplan.apply.reading import read_for
 from raidplan.apply.world import World
 from raidplan.facts.match import match
-from raidplan.plan import Plan, Run
 from raidplan.plan.identities import PARTITION
+from raidplan.plan.step import Plan, Run
 from raidplan.render.losses import loss_texts
 from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State

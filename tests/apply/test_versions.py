@@ -24,7 +24,7 @@ from raidplan.apply.preflight.versions import (
 )
 from raidplan.facts import Machine
 from raidplan.facts.host import parse_version, versions
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.note_words import note_text
 from tests.apply.sentences import sentences
 from tests.apply.stacks import plan_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.cli.undo import undo
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from tests.apply.runs import apply
 from tests.apply.simulated import Killed, Simulated, State
 

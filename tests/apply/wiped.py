@@ -13,7 +13,7 @@ from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import BlockFact
-from raidplan.plan import Plan, Zero
+from raidplan.plan.step import Plan, Zero
 from raidplan.render.losses import loss_texts
 from tests.apply.others import NODES, Others
 from tests.apply.sentences import sentences

@@ -13,7 +13,8 @@ from raidplan.apply import decision, world
 from raidplan.cli import run
 from raidplan.cli.apply import _apply
 from raidplan.cli.consent import confirmed
-from raidplan.plan import Loss, Plan, Step, plan_digest
+from raidplan.plan.codec import plan_digest
+from raidplan.plan.step import Loss, Plan, Step
 from raidplan.render.losses import loss_texts
 from tests.apply.cut_off import JOURNAL, Cut
 from tests.apply.runs import apply, impatient, machine

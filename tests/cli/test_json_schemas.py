@@ -20,8 +20,7 @@ from raidplan.apply.syncs import Sync
 from raidplan.cli import run
 from raidplan.cli.progress import events_to
 from raidplan.facts.machine import BlockFact, DiskFact, PartitionFact, Trace
-from raidplan.plan import Run, Step
-from raidplan.plan.step import DiskIdentity
+from raidplan.plan.step import DiskIdentity, Run, Step
 from raidplan.render import refusals as of_refusals
 from raidplan.render.findings_json import json_text
 from raidplan.render.refusal_codes import CODES

@@ -13,7 +13,8 @@ import pytest
 from raidplan.apply.decision import Decision
 from raidplan.cli import run
 from raidplan.facts import DiskFact, Machine
-from raidplan.plan import Plan, plan_from_json
+from raidplan.plan.codec import plan_from_json
+from raidplan.plan.step import Plan
 from raidplan.review import pipeline
 from raidplan.rules import CATALOGUE
 

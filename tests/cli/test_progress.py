@@ -22,7 +22,7 @@ from raidplan.apply.world import World
 from raidplan.cli import progress
 from raidplan.cli.output import Unable
 from raidplan.cli.progress import Lasting, Lines, Live, events_to
-from raidplan.plan import Plan, Run, Step, Zero
+from raidplan.plan.step import Plan, Run, Step, Zero
 from tests.apply.record import Record
 
 STEP = Step("teardown.d0", "teardown", "clear [bold]d0", Zero("/dev/x", ((0, 4),)), "disks.d0")
@@ -160,7 +160,7 @@ from raidplan.apply.execute import execute
 from raidplan.apply.world import World
 from raidplan.cli import progress
 from raidplan.cli.output import Unable
-from raidplan.plan import Plan, Run, Step
+from raidplan.plan.step import Plan, Run, Step
 from tests.apply.record import Record
 end, other = os.openpty() if sys.argv[1] == "terminal" else os.pipe()
 if sys.argv[1] != "closed":

@@ -9,7 +9,8 @@ from shutil import which
 
 import pytest
 
-from raidplan.plan import Plan, Run, WriteFile, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_from_json, plan_to_json
+from raidplan.plan.step import Plan, Run, WriteFile
 from raidplan.render.overview import summary
 from raidplan.review import pipeline
 

@@ -11,17 +11,9 @@ from raidplan.compiler import compile_plan
 from raidplan.document import read_document
 from raidplan.layout.load import load_layout
 from raidplan.placement import place
-from raidplan.plan import (
-    PHASES,
-    Plan,
-    RenewInitramfs,
-    Run,
-    WriteBlock,
-    WriteFile,
-    plan_from_json,
-    plan_to_json,
-)
+from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.places import MDADM_CONF
+from raidplan.plan.step import PHASES, Plan, RenewInitramfs, Run, WriteBlock, WriteFile
 from raidplan.topology import resolve
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))

@@ -12,7 +12,7 @@ import pytest
 from raidplan.apply.change.array_by_hand import differences
 from raidplan.apply.journal.step_fingerprints import marks
 from raidplan.facts import DiskFact
-from raidplan.plan import Plan, Run, Step
+from raidplan.plan.step import Plan, Run, Step
 from tests.apply.stacks import plan_of
 
 TEXT = """\

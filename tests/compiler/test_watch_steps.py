@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.plan import Plan, Run, Step, WriteBlock, WriteFile
 from raidplan.plan.partitions import TYPE_CODES
+from raidplan.plan.step import Plan, Run, Step, WriteBlock, WriteFile
 from raidplan.review.pipeline import check, load, plan
 
 MIRROR = "{level: raid1, members: [d<0-1>]}"

@@ -9,7 +9,7 @@ import pytest
 
 from raidplan.facts import read_machine
 from raidplan.facts.match import match
-from raidplan.plan import DiskIdentity
+from raidplan.plan.disk_identity import DiskIdentity
 
 pytestmark = pytest.mark.root
 MIB = 1 << 20

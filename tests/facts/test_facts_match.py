@@ -5,7 +5,7 @@ import pytest
 from raidplan.apply.refusal import unmatched
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match, meaningful
-from raidplan.plan import DiskIdentity
+from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.render.refusals import refusal_text
 
 TB = 10**12

@@ -6,7 +6,7 @@ import pytest
 
 from raidplan.facts import DiskFact, Machine, PartitionFact
 from raidplan.facts.prove import differences
-from raidplan.plan import Proof
+from raidplan.plan.step import Proof
 from tests.apply.sentences import differing
 
 ARRAY = {

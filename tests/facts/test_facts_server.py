@@ -5,7 +5,7 @@ from unittest.mock import ANY
 import pytest
 
 from raidplan.facts.prove import differences
-from raidplan.plan import Proof
+from raidplan.plan.step import Proof
 from tests.apply.sentences import differing
 
 S0 = "01234567-89ab-cdef-0123-456789abcdef"

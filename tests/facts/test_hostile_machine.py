@@ -18,7 +18,8 @@ from raidplan.facts.block_devices import SAFE_NAME, found_line
 from raidplan.facts.disks import parse_lsblk
 from raidplan.facts.match import match, meaningful
 from raidplan.facts.signatures import parse_wipefs, plain
-from raidplan.plan import DiskIdentity, WriteBlock
+from raidplan.plan.disk_identity import DiskIdentity
+from raidplan.plan.step import WriteBlock
 from tests.apply.sentences import sentences
 from tests.apply.stacks import LAYOUT, OLD, decided, old_pair, plan_of
 from tests.facts.conftest import Server

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidplan.plan import Run
+from raidplan.plan.step import Run
 from tests.render.planned import of_layout
 
 

@@ -18,7 +18,8 @@ from typing import Any
 
 import yaml
 
-from raidplan.plan import Plan, plan_to_json
+from raidplan.plan.codec import plan_to_json
+from raidplan.plan.step import Plan
 from raidplan.review import pipeline
 from raidplan.review.pipeline import Loaded
 from raidplan.twin.rehearsal.making import TARGET

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from raidplan.plan import Plan, RenewInitramfs, Run, plan_from_json
+from raidplan.plan.codec import plan_from_json
+from raidplan.plan.step import Plan, RenewInitramfs, Run
 from raidplan.twin.server import Twin
 from raidplan.twin.server.ssh import Result
 from tests.machine.look import serials_by_node

@@ -19,7 +19,7 @@ sys.path.insert(0, "/opt/raidplan")
 from raidplan.apply import world
 from raidplan.cli import run
 from raidplan.facts.run import ENVIRONMENT, Result
-from raidplan.plan import Zero
+from raidplan.plan.step import Zero
 
 ALWAYS = (
     "sfdisk",

@@ -13,7 +13,7 @@ from typing import Any
 import testinfra
 import yaml
 
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.review.pipeline import Loaded, check, plan
 from raidplan.twin.loops import scaled
 from raidplan.twin.server import Disk, Twin

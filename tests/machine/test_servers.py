@@ -9,7 +9,7 @@ import pytest
 from raidplan.geometry import ext as ext_geometry
 from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.filesystem import Filesystem
-from raidplan.plan import Proof
+from raidplan.plan.step import Proof
 from tests.machine.look import Arrays, details, ext, xfs
 from tests.machine.servers import Running
 

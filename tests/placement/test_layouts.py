@@ -9,7 +9,7 @@ import pytest
 
 from raidplan.cli import run
 from raidplan.estimate.survival import survive
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.review import pipeline
 
 JBOD = """version: 1

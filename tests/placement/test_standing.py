@@ -13,7 +13,8 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.cli import run
 from raidplan.cli.standing import keep_members
 from raidplan.compiler.compile import identities
-from raidplan.plan import Plan, plan_to_json
+from raidplan.plan.codec import plan_to_json
+from raidplan.plan.step import Plan
 from raidplan.render.layout_data import layout_to_data
 from raidplan.render.yaml_text import yaml_text
 from raidplan.review import pipeline

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.review import pipeline
 
 HOSTILE = [

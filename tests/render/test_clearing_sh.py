@@ -14,7 +14,8 @@ import pytest
 
 from raidplan.apply.devices import zero
 from raidplan.facts.host import HOLD
-from raidplan.plan import Plan, Zero, plan_digest
+from raidplan.plan.codec import plan_digest
+from raidplan.plan.step import Plan, Zero
 from raidplan.render.plan_shell import plan_shell
 from tests.apply.loop_devices import LAYOUT as SMALL
 from tests.apply.loop_devices import Loops, nothing_left

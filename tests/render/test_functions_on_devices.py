@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.plan import DiskIdentity, Plan, Run, Step, everything_on
+from raidplan.plan.disk_identity import DiskIdentity
+from raidplan.plan.step import Plan, Run, Step, everything_on
 from raidplan.render.plan_shell import plan_shell
 from tests.render.scripts import FUNCTIONS
 

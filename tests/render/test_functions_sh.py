@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from raidplan.apply.configuration.blocks import BrokenBlock, wanted_text
-from raidplan.plan import DiskIdentity, WriteBlock
+from raidplan.plan.disk_identity import DiskIdentity
+from raidplan.plan.step import WriteBlock
 from raidplan.render.shell_checks import _identity, lsblk_form
 from tests.render.scripts import SHELLS, Bench
 

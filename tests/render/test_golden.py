@@ -10,8 +10,7 @@ from typing import get_args
 
 import pytest
 
-from raidplan.plan import Zero
-from raidplan.plan.step import PHASES, Action
+from raidplan.plan.step import PHASES, Action, Zero
 from raidplan.render.plan_shell import plan_shell
 from tests.forms import (
     BY_NAME,

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from raidplan.base.findings import Severity
 from raidplan.cli import run
 from raidplan.document import Span
-from raidplan.plan import plan_to_json
+from raidplan.plan.codec import plan_to_json
 from raidplan.render.forms import FORMS, Look, render
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_shell import plan_shell

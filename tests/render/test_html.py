@@ -10,7 +10,7 @@ import pytest
 
 from raidplan.base.findings import Severity
 from raidplan.document import Span
-from raidplan.plan import Loss
+from raidplan.plan.step import Loss
 from raidplan.render.forms import Look, render
 from raidplan.render.groups import alike, grouped
 from raidplan.render.html.page import MOST_ALIKE, MOST_FINDINGS, estimate_page, plan_page

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from raidplan.plan import DiskIdentity, Loss, Plan, Proof, Run, SetAttribute, Step, WriteBlock, WriteFile
+from raidplan.plan.disk_identity import DiskIdentity
+from raidplan.plan.step import Loss, Plan, Proof, Run, SetAttribute, Step, WriteBlock, WriteFile
 from raidplan.render.folded import ROOM, groups, rows
 from raidplan.render.markdown import LIMIT, prose
 from raidplan.render.plan_markdown import plan_markdown

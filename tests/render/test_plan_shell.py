@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from raidplan.plan import (
+from raidplan.plan.disk_identity import DiskIdentity
+from raidplan.plan.step import (
     Action,
-    DiskIdentity,
     Loss,
     Plan,
     RenewInitramfs,

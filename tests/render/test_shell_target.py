@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.plan import Action, Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
+from raidplan.plan.step import Action, Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
 from raidplan.render.plan_shell import plan_shell
 from tests.render.scripts import SHELLS, Bench, own_path
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.layout.kinds.naming import device_node, kernel_number, stored_name, sync_action
-from raidplan.plan import Run
+from raidplan.plan.step import Run
 from raidplan.review.pipeline import load, plan
 from tests.rules.stages import HEAD, found, said, stated
 

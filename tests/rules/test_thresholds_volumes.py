@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from raidplan.base.size import KIB, MIB
 from raidplan.compiler import compile_plan
 from raidplan.geometry.lvm import check_extent
-from raidplan.plan import Run
+from raidplan.plan.step import Run
 from raidplan.review import pipeline
 from raidplan.rules.volumes import fitting_extent
 from tests.rules.stages import HEAD, found, said, stated

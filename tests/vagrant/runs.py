@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from raidplan.plan import plan_digest
+from raidplan.plan.codec import plan_digest
 from raidplan.review import pipeline
 from tests.parts import ROOT, code_digest, git
 

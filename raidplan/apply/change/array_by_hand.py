@@ -10,7 +10,6 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB
 from raidplan.facts.machine import Properties, texts
 from raidplan.facts.signatures import plain
-from raidplan.plan import Value
 from raidplan.plan.changes import (
     EXCHANGED,
     FAILED_REMOVED,
@@ -31,6 +30,7 @@ from raidplan.plan.changes import (
     resize,
 )
 from raidplan.plan.identities import PARTITION
+from raidplan.plan.step import Value
 
 KEYS = {"members": "raid-devices", "component": "size"}
 """Properties that the table knows by another name than the facts do."""

@@ -9,9 +9,9 @@ from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import plain
-from raidplan.plan import Value
 from raidplan.plan.changes import Answer, Reason, contents, fill, known_before, short
 from raidplan.plan.partitions import TYPE_CODES
+from raidplan.plan.step import Value
 
 
 @dataclass(frozen=True, slots=True)

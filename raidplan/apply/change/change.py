@@ -26,7 +26,7 @@ from raidplan.apply.refusal import Refusal
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.facts.prove import Deviation, differing
-from raidplan.plan import Plan, Step
+from raidplan.plan.step import Plan, Step
 
 MADE_ONCE = ("mapping", "volume", "volume_group")
 """Objects that no step may make again, although nothing shows through them that a guard could see."""

@@ -10,10 +10,10 @@ from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.facts.machine import texts
 from raidplan.facts.ranges import BACK, FRONT
-from raidplan.plan import ADDED, Loss, Plan, Step, Zero, everything_on
 from raidplan.plan.changes import FAILED_REMOVED, SPARE_ADDED, SPARE_REMOVED, argv, fill
 from raidplan.plan.identities import PARTITION, identity_of, made_nodes
 from raidplan.plan.origin import Origin
+from raidplan.plan.step import ADDED, Loss, Plan, Step, Zero, everything_on
 
 
 def consistency(difference: Difference) -> Iterator[Step]:

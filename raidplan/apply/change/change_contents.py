@@ -8,8 +8,8 @@ from dataclasses import replace
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.size import SECTOR
-from raidplan.plan import Step
 from raidplan.plan.changes import argv, contents
+from raidplan.plan.step import Step
 
 BACK = {"nosuid": "suid", "nodev": "dev", "noexec": "exec", "nodiratime": "diratime", "ro": "rw"}
 """Flags of a mount, with the word that takes each back (mount(8))."""

@@ -13,8 +13,8 @@ from raidplan.base.figures import Figure
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import plain
-from raidplan.plan import ADDED, Loss, Plan, Proof, Run, Step, Value
 from raidplan.plan.origin import Origin
+from raidplan.plan.step import ADDED, Loss, Plan, Proof, Run, Step, Value
 
 
 class NotInPlace(Refused):

@@ -10,7 +10,7 @@ from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import Properties
-from raidplan.plan import Step
+from raidplan.plan.step import Step
 
 PLACES = {"table": "disk", "filesystem": "device", "swap": "device"}
 """Kinds that lie on one device, and the property that says which."""

@@ -17,8 +17,8 @@ from raidplan.apply.journal.past import Past
 from raidplan.base.identity import md_form
 from raidplan.facts import Machine
 from raidplan.facts.block_devices import SAFE_NAME
-from raidplan.plan import Plan, WriteBlock
 from raidplan.plan.places import FSTAB, UDEV_RULES
+from raidplan.plan.step import Plan, WriteBlock
 
 STANDING = ("array", "encryption", "volume_group", "volume", "filesystem", "swap")
 UNTUNED = {

@@ -12,7 +12,6 @@ from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.configuration.switches import RESTART_MONITOR
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
-from raidplan.plan import Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
 from raidplan.plan.boot_loaders import AFTER_INITRAMFS, DPKG, HOOK
 from raidplan.plan.origin import Origin
 from raidplan.plan.places import (
@@ -25,6 +24,7 @@ from raidplan.plan.places import (
     RULES_BEGIN,
     UDEV_RULES,
 )
+from raidplan.plan.step import Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
 
 BACK = "back."
 """The beginning of the ids of these steps."""

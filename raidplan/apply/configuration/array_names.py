@@ -17,9 +17,9 @@ from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
-from raidplan.plan import ADDED, Plan, Step, WriteBlock
 from raidplan.plan.origin import Origin
 from raidplan.plan.places import CRYPTTAB, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
+from raidplan.plan.step import ADDED, Plan, Step, WriteBlock
 
 NAMES = "create names=yes\n"
 BY_NAME, BY_NUMBER = re.compile(r"/dev/md_(?!d\d)."), re.compile(r"/dev/(md\d+)(?:p\d+)?")

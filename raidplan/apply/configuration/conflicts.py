@@ -25,9 +25,9 @@ from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figures
 from raidplan.facts import Machine
 from raidplan.facts.signatures import plain
-from raidplan.plan import Plan, WriteBlock
 from raidplan.plan.identities import made_nodes
 from raidplan.plan.places import CRYPTTAB, DEFAULTS, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
+from raidplan.plan.step import Plan, WriteBlock
 
 Grammar = Callable[[Iterable[Line]], Iterator[tuple[int, dict[Key, str]]]]
 GRAMMARS: Mapping[str, Grammar] = {FSTAB: fstab, CRYPTTAB: crypttab, MDADM_CONF: mdadm_conf}

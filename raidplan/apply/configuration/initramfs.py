@@ -27,9 +27,9 @@ from raidplan.facts.initramfs import (
 )
 from raidplan.facts.mounts import read_mounts
 from raidplan.facts.run import find_tool
-from raidplan.plan import RenewInitramfs
 from raidplan.plan.initramfs import BOOT, UNKNOWN, Generator
 from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_KEPT
+from raidplan.plan.step import RenewInitramfs
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from raidplan.plan import Run, Step
 from raidplan.plan.places import MONITOR
+from raidplan.plan.step import Run, Step
 
 WAYS: Mapping[str, tuple[str, str]] = {
     "enable": ("disable", "enabled"),

@@ -21,8 +21,8 @@ from raidplan.apply.journal.step_fingerprints import disks_below
 from raidplan.apply.refusal import Refusal, Refused, refusal
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
-from raidplan.plan import Plan, Step, WriteBlock, WriteFile
 from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.step import Plan, Step, WriteBlock, WriteFile
 
 UNPROVEN = "not-as-planned"
 

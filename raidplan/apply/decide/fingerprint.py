@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figure
 from raidplan.facts import DiskFact, Machine
-from raidplan.plan import Value, digest
+from raidplan.plan.codec import digest
+from raidplan.plan.step import Value
 
 OF_THE_PLAN = (".content", ".partitions")
 """The properties of a disk that the steps of a plan change themselves."""

@@ -18,7 +18,7 @@ from raidplan.base.size import SECTOR
 from raidplan.facts.machine import Trace
 from raidplan.facts.members import length, superblocks
 from raidplan.facts.traces import Place, read_all, read_traces
-from raidplan.plan import Proof
+from raidplan.plan.step import Proof
 
 ONES = b"\xff"
 BITMAP, BITMAP_HEADER = b"bitm", 256

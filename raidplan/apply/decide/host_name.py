@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from raidplan.apply.note import Note, note
 from raidplan.facts import DiskFact, Machine
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 
 UNNAMED = ("", "localhost", "(none)")
 """The names of machines that nobody named (hostname(5); `(none)` is the kernel's own, before anybody sets one)."""

@@ -12,7 +12,7 @@ from raidplan.base.size import human
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.signatures import plain
-from raidplan.plan import Loss, Proof
+from raidplan.plan.step import Loss, Proof
 
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
 """The signatures that sfdisk writes; libblkid reads no identity from them."""

@@ -19,8 +19,8 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact, texts
 from raidplan.facts.signatures import plain
 from raidplan.geometry.md_member import default_data_offset
-from raidplan.plan import Plan, Run, Step
 from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.step import Plan, Run, Step
 
 MEMBER = "linux_raid_member {}"
 KEPT = ("--metadata=", "--homehost=", "--name=", "--uuid=", "--level=", "--raid-devices=", "--spare-devices=", "--chunk=",

@@ -22,7 +22,7 @@ from raidplan.base.size import MIB, SECTOR
 from raidplan.facts.machine import Trace
 from raidplan.facts.run import run
 from raidplan.facts.traces import Place, read_all, read_traces
-from raidplan.plan import Run, Step
+from raidplan.plan.step import Run, Step
 
 SCRATCH = "/var/tmp"
 """The folder of the sparse file: on a disk, since the file may need more room than memory has."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 
 
 def with_marked_volumes(past: Past, plan: Plan, machine: Machine) -> Past:

@@ -20,8 +20,8 @@ from raidplan.base.figures import Figure
 from raidplan.base.identity import md_form
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences, differing
-from raidplan.plan import Plan, Step
 from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.step import Plan, Step
 
 STATES = ("clear", "inactive")
 """Values of md's `array_state` in which an array is not started (md.rst of the kernel)."""

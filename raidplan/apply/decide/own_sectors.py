@@ -16,7 +16,7 @@ from raidplan.base.reader import Own, Reader, little
 from raidplan.base.size import SECTOR
 from raidplan.facts.luks import header_on
 from raidplan.facts.tables import GPT, ROW, entry_of, extent
-from raidplan.plan import Proof
+from raidplan.plan.step import Proof
 
 PROTECTIVE = bytes.fromhex("000200eeffffff01000000")
 """The entry of the boot sector that protects a GPT, without its first byte and the size."""

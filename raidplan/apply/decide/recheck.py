@@ -25,8 +25,8 @@ from raidplan.facts.ranges import BACK, FRONT
 from raidplan.facts.swap_area import is_swap
 from raidplan.facts.traces import Place, read_all, read_small, read_traces, words
 from raidplan.facts.written import reader_of
-from raidplan.plan import Plan, Run, Step
 from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.step import Plan, Run, Step
 
 Found = dict[tuple[str, str], Properties]
 """Properties to add to an object, by its kind and key."""

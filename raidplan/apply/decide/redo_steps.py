@@ -19,9 +19,9 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.members import SIZE, positions
 from raidplan.facts.ranges import ends_of, offsets
-from raidplan.plan import CLEARS, Proof, Run, Step, Zero
 from raidplan.plan.identities import identity_of
 from raidplan.plan.origin import Origin
+from raidplan.plan.step import CLEARS, Proof, Run, Step, Zero
 
 
 def redo(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> list[Step]:

@@ -9,9 +9,9 @@ from raidplan.base.identity import md_form
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.facts.prove import differences
-from raidplan.plan import ADDED, Run, Step
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
 from raidplan.plan.origin import Origin
+from raidplan.plan.step import ADDED, Run, Step
 
 LINKS = "/dev/md/"
 

@@ -11,8 +11,8 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
-from raidplan.plan import Plan
 from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.step import Plan
 
 
 def written_over(left: Plan, passed_over: frozenset[str]) -> frozenset[str]:

@@ -17,7 +17,7 @@ from raidplan.facts.block_devices import found_line
 from raidplan.facts.in_use import written_by_others
 from raidplan.facts.read import read_only
 from raidplan.facts.signatures import read_signatures
-from raidplan.plan import Zero
+from raidplan.plan.step import Zero
 
 BLKRRPART = 0x125F
 """The ioctl that makes the kernel read the partition table again (linux/fs.h)."""

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
-from raidplan.plan import Step
+from raidplan.plan.step import Step
 
 
 def made_by(step: Step) -> str:

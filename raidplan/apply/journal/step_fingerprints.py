@@ -10,7 +10,8 @@ from dataclasses import asdict, replace
 from raidplan.apply.journal.past import Past
 from raidplan.facts import DiskFact
 from raidplan.facts.match import comparable
-from raidplan.plan import Action, Plan, digest
+from raidplan.plan.codec import digest
+from raidplan.plan.step import Action, Plan
 
 Marks = Mapping[str, Mapping[str, str]]
 """By step, then by the device that it writes over (as in `guard`)."""

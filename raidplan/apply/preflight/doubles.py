@@ -11,7 +11,7 @@ from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.filesystems import uuid_modes
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import texts
-from raidplan.plan import Plan, Step
+from raidplan.plan.step import Plan, Step
 
 MEMBER = "linux_raid_member"
 

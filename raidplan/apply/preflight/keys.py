@@ -10,8 +10,8 @@ from pathlib import Path
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts.run import run
-from raidplan.plan import Run, Step, WriteBlock
 from raidplan.plan.places import CRYPTTAB
+from raidplan.plan.step import Run, Step, WriteBlock
 from raidplan.plan.validity import makes
 
 LARGEST = 8 * 2**20

@@ -10,8 +10,8 @@ from raidplan.apply.configuration.mounts import mounts, mounts_before
 from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts import Machine
-from raidplan.plan import Plan, Step, WriteBlock
 from raidplan.plan.places import FSTAB
+from raidplan.plan.step import Plan, Step, WriteBlock
 
 LIVE = frozenset(
     {

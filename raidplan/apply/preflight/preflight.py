@@ -31,8 +31,8 @@ from raidplan.apply.teardown.assembly_hold import HOLDING
 from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
 from raidplan.facts.run import find_tool, no_program
 from raidplan.facts.traces import words
-from raidplan.plan import RenewInitramfs, Step, WriteBlock, WriteFile, Zero
 from raidplan.plan.initramfs import BOOT
+from raidplan.plan.step import RenewInitramfs, Step, WriteBlock, WriteFile, Zero
 
 
 def preflight(situation: Situation, *, here: bool = True) -> list[Refusal]:

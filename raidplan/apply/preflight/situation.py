@@ -10,8 +10,8 @@ from pathlib import Path
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact
-from raidplan.plan import Plan, Step
 from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.step import Plan, Step
 
 
 @dataclass(frozen=True, slots=True)

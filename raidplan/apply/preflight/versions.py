@@ -16,7 +16,7 @@ from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS, packages
 from raidplan.base.packages import Behaviour, Package, Written
 from raidplan.facts import Machine
-from raidplan.plan import Plan, Run, Step
+from raidplan.plan.step import Plan, Run, Step
 
 
 @dataclass(frozen=True, slots=True)

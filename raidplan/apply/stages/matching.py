@@ -9,7 +9,7 @@ from raidplan.apply.refusal import Refusal, refusal, unmatched
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.kept import unlike_described
 from raidplan.facts.match import match
-from raidplan.plan import Plan, Step
+from raidplan.plan.step import Plan, Step
 
 
 @dataclass(frozen=True, slots=True)

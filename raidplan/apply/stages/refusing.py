@@ -19,7 +19,8 @@ from raidplan.apply.stages.resuming import Resumed
 from raidplan.apply.teardown.assembly_hold import still_held
 from raidplan.apply.teardown.cleared import Cleared
 from raidplan.facts import Machine
-from raidplan.plan import Plan, digests_of
+from raidplan.plan.codec import digests_of
+from raidplan.plan.step import Plan
 
 
 def refuse(

@@ -12,8 +12,8 @@ from raidplan.apply.stages.resuming import Resumed
 from raidplan.apply.teardown.cleared import Cleared
 from raidplan.facts import Machine
 from raidplan.facts.machine import texts
-from raidplan.plan import Plan, RenewInitramfs, Run, Step
 from raidplan.plan.boot_loaders import missing_packages
+from raidplan.plan.step import Plan, RenewInitramfs, Run, Step
 
 
 @dataclass(frozen=True, slots=True)

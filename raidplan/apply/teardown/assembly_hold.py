@@ -15,8 +15,8 @@ from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.identity import md_form
 from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
-from raidplan.plan import Run, Step, WriteFile
 from raidplan.plan.origin import RELEASE, TEARDOWN
+from raidplan.plan.step import Run, Step, WriteFile
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World

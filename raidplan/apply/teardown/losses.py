@@ -10,7 +10,7 @@ from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.facts.signatures import plain
 from raidplan.facts.traces import FUTURE, INSIDE
-from raidplan.plan import Loss, Plan
+from raidplan.plan.step import Loss, Plan
 
 TABLES = {"gpt": "gpt", "dos": "dos", "PMBR": "gpt", "sun": "sun", "sgi": "sgi", "bsd": "bsd", "mac": "mac"}
 

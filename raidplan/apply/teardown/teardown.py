@@ -17,9 +17,9 @@ from raidplan.apply.teardown.never_removed import reasons_to_keep
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.ranges import BACK, FRONT, ends_of, offsets
-from raidplan.plan import Plan, Run, Step, Zero
 from raidplan.plan.order import ordered
 from raidplan.plan.origin import GHOST, TEARDOWN
+from raidplan.plan.step import Plan, Run, Step, Zero
 
 MAKING = ("partition", "array", "volume")
 """The phases in which new devices appear."""

@@ -16,7 +16,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.prove import differences
 from raidplan.facts.tables import extent, read_table
 from raidplan.facts.traces import Place, read_traces, words
-from raidplan.plan import Step
+from raidplan.plan.step import Step
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World

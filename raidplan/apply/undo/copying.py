@@ -35,8 +35,8 @@ from raidplan.apply.undo.copies import (
 )
 from raidplan.base.size import MIB, human
 from raidplan.facts import DiskFact, Machine
-from raidplan.plan import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.plan.identities import PARTITION
+from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World

@@ -22,8 +22,9 @@ from raidplan.apply.undo.copies import Copies, digest
 from raidplan.apply.world import Changed, World
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
-from raidplan.plan import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, digests_of, plan_from_json
+from raidplan.plan.codec import digests_of, plan_from_json
 from raidplan.plan.places import MONITOR, UDEV_RULES
+from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile
 
 FINAL = "not-undoable"
 AGAIN = ("prepare", "array", "configure")

@@ -16,7 +16,7 @@ from raidplan.base.findings import Severity
 from raidplan.base.size import drive_size
 from raidplan.base.words import counted
 from raidplan.document import Span
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.files import relative
 from raidplan.render.forms import Look
 from raidplan.render.groups import ALIKE, alike, grouped, places

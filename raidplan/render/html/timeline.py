@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from raidplan.plan import Plan, Step
+from raidplan.plan.step import Plan, Step
 from raidplan.render import overview
 from raidplan.render.folded import grouped
 from raidplan.render.html.source import Place

@@ -11,7 +11,7 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.plain import Plain
 from raidplan.layout.kinds.disk import Disk
 from raidplan.layout.kinds.filesystem import Filesystem
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.installers.tables import Row, tables
 from raidplan.topology import Topology
 

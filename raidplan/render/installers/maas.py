@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from raidplan.base.plain import Plain
 from raidplan.facts import DiskFact
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.render.installers.tables import Row, tables
 from raidplan.topology import Topology
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from raidplan.facts.machine import texts
-from raidplan.plan import Plan
 from raidplan.plan.partitions import TYPE_CODES
+from raidplan.plan.step import Plan
 from raidplan.topology import Topology
 
 ROLES = {code.lower(): role for role, code in TYPE_CODES.items()}

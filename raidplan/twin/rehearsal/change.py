@@ -9,7 +9,8 @@ from dataclasses import replace
 from random import Random
 
 from raidplan.diff.judge import judge
-from raidplan.plan import Plan, plan_to_json
+from raidplan.plan.codec import plan_to_json
+from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.cases import Case, Fault
 from raidplan.twin.rehearsal.making import made
 from raidplan.twin.rehearsal.observed import acknowledged

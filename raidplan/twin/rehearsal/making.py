@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from raidplan.plan import Plan, plan_to_json
+from raidplan.plan.codec import plan_to_json
+from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.stages import BOOT_SECONDS, NOTHING, WHOLE, Run, applied, install
 from raidplan.twin.server import Twin

@@ -16,7 +16,7 @@ from raidplan.estimate.estimate import estimate
 from raidplan.estimate.links import Links
 from raidplan.estimate.result import Estimate
 from raidplan.layout.kinds.naming import device_node
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.cases import Case, Fault
 from raidplan.twin.rehearsal.making import stood

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from raidplan.estimate.survival import Survival, survive
 from raidplan.layout.kinds.naming import device_node
-from raidplan.plan import Plan, Run
+from raidplan.plan.step import Plan, Run
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.server import CommandTimeoutError, Twin, TwinError, UnreachableError
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from raidplan.base.words import counted
-from raidplan.plan import Plan
+from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.boots import boot
 from raidplan.twin.rehearsal.cases import Case, Fault, Source, cases_of, control, untried
 from raidplan.twin.rehearsal.faults import pulled
