@@ -23,7 +23,7 @@ from raidplan.plan.step import Plan
 from raidplan.review import pipeline
 from raidplan.review.pipeline import Loaded
 from raidplan.twin.rehearsal.making import TARGET
-from raidplan.twin.server.arguments import Firmware
+from raidplan.twin.server.hardware import Firmware
 from tests.machine.servers import EXAMPLES
 
 RECORDS = Path(__file__).parents[2] / ".results" / "boots.jsonl"

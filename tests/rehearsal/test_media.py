@@ -11,8 +11,9 @@ import pytest
 
 from raidplan.twin.rehearsal.media import change, erase, is_changed, slow, unreadable
 from raidplan.twin.server import Disk, Image, Twin, TwinError, states
-from raidplan.twin.server.arguments import Machine, qemu_arguments, state_nodes
+from raidplan.twin.server.arguments import qemu_arguments, state_nodes
 from raidplan.twin.server.folders import lay_out_disks, overlay
+from raidplan.twin.server.hardware import Machine
 from raidplan.twin.server.process import QemuProcess
 
 pytestmark = pytest.mark.skipif(not shutil.which("qemu-system-x86_64"), reason="QEMU is not installed")

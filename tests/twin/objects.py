@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from raidplan.twin.server.arguments import Machine, Paths, qemu_arguments
+from raidplan.twin.server.arguments import Paths, qemu_arguments
+from raidplan.twin.server.hardware import Machine
 
 
 def arguments(machine: Machine, folder: Path = Path("/run/t")) -> list[str]:

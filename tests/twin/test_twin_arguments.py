@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from raidplan.twin.server import Disk, Link
-from raidplan.twin.server.arguments import Machine
-from raidplan.twin.server.hardware import check
+from raidplan.twin.server.hardware import Machine, check
 from tests.twin.objects import arguments, objects
 
 GB = 10**9 // 4096 * 4096
@@ -26,6 +25,16 @@ def test_each_controller_is_a_scsi_host_in_the_order_of_its_first_disk() -> None
     assert [host["id"] for host in devices(machine, "virtio-scsi-pci")] == ["scsi0", "scsi1"]
     places = [(disk["id"], disk["bus"], disk["scsi-id"]) for disk in devices(machine, "scsi-hd")]
     assert places == [("disk-a", "scsi0.0", 0), ("disk-b", "scsi1.0", 0), ("disk-c", "scsi0.0", 1)]
+
+
+def test_for_uefi_each_disk_has_a_scsi_host_of_its_own() -> None:
+    """OVMF finds the first disk of a host alone, so a machine with other hosts could not start from its second disk."""
+    machine = Machine(
+        (Disk("a", GB, behind="pm1"), Disk("b", GB), Disk("c", GB, behind="pm1")), firmware="uefi"
+    )
+    assert len(devices(machine, "virtio-scsi-pci")) == 3
+    places = [(disk["bus"], disk["scsi-id"]) for disk in devices(machine, "scsi-hd")]
+    assert places == [("scsi0.0", 0), ("scsi1.0", 0), ("scsi2.0", 0)]
 
 
 def test_64_controllers_have_64_addresses() -> None:

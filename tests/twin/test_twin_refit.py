@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from raidplan.twin.server import Disk, Image, Twin, TwinError
-from raidplan.twin.server.arguments import Machine
 from raidplan.twin.server.folders import lay_out_disks
+from raidplan.twin.server.hardware import Machine
 
 A, B, C = (Disk(name, 4096, name) for name in "abc")
 

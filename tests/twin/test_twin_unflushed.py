@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from raidplan.twin.server import Disk, lose_unflushed
-from raidplan.twin.server.arguments import Machine
+from raidplan.twin.server.hardware import Machine
 from raidplan.twin.server.unflushed import log_of
 from tests.twin.objects import objects
 

@@ -16,8 +16,8 @@ from raidplan.twin.rehearsal.host import EMULATION
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Subject, described
 from raidplan.twin.server import Disk, Image, Link, Twin, TwinError, find_or_build, install_raidplan
-from raidplan.twin.server.arguments import Firmware
 from raidplan.twin.server.console import PASSPHRASE
+from raidplan.twin.server.hardware import Firmware
 from raidplan.twin.server.recipe import PACKAGES, Recipe
 
 LOADERS: Mapping[tuple[Firmware, str], tuple[str, ...]] = {

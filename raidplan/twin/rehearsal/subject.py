@@ -20,8 +20,7 @@ from raidplan.topology import Topology, resolve
 from raidplan.topology.boot_places import boot_places
 from raidplan.twin.loops.scale import scaled
 from raidplan.twin.rehearsal.boot_outcomes import boots_itself
-from raidplan.twin.server.arguments import Firmware
-from raidplan.twin.server.hardware import MODEL_AT_MOST
+from raidplan.twin.server.hardware import MODEL_AT_MOST, Firmware
 
 SYSTEM_MIB = 1536
 """Memory of the guest beside the stripe caches, MiB."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import errno
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from raidplan.twin.server.hardware import Disk, Link, chain, check, controllers
+from raidplan.twin.server.hardware import CONTROLLERS_AT_MOST, Disk, Firmware, Machine, chain, check
 from raidplan.twin.server.unflushed import log_of
 
 QEMU = "qemu-system-x86_64"
@@ -36,8 +35,6 @@ time then runs several times too fast.
 """
 
 
-Firmware = Literal["bios", "uefi", "secure"]
-"""SeaBIOS, OVMF, and OVMF with Secure Boot and the keys of Microsoft enrolled."""
 OVMF: Mapping[Firmware, tuple[Path, Path]] = {
     "uefi": (Path("/usr/share/OVMF/OVMF_CODE_4M.fd"), Path("/usr/share/OVMF/OVMF_VARS_4M.fd")),
     "secure": (Path("/usr/share/OVMF/OVMF_CODE_4M.ms.fd"), Path("/usr/share/OVMF/OVMF_VARS_4M.ms.fd")),
@@ -62,26 +59,6 @@ class Paths:
     disks: Mapping[str, Path]
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """The virtual machine: processors, memory, disks and the links between them."""
-
-    disks: tuple[Disk, ...]
-    links: tuple[Link, ...] = ()
-    memory_mib: int = 2048
-    cpus: int = 2
-    cache: str = "unsafe"
-    accelerator: str = "tcg,thread=multi"
-    online: bool = False
-    kernel_arguments: str = ""
-    unplugged: frozenset[str] = field(default=frozenset())
-    snapshots: bool = False
-    """The files of its disks are qcow2, which keep states of the whole machine."""
-    boots_itself: bool = False
-    """Its firmware loads what is on the disks; without, QEMU starts the kernel of the root disk, which is left out."""
-    firmware: Firmware = "bios"
-
-
 def qemu_arguments(machine: Machine, paths: Paths, ssh_port: int) -> list[str]:
     """The command that starts `machine`; SSH is reachable on `ssh_port` of the loopback address.
 
@@ -92,8 +69,10 @@ def qemu_arguments(machine: Machine, paths: Paths, ssh_port: int) -> list[str]:
         raise ValueError(f"cache {machine.cache!r}: possible are {', '.join(_CACHE)}")
     found = [QEMU, *_board(machine, paths), *_network(machine.online, ssh_port)]
     found += [] if machine.boots_itself else _root_disk(paths.root, snapshots=machine.snapshots)
-    for name in controllers(machine.disks):
-        found += _option("device", controller_device(name, machine.disks))
+    if len(machine.hosts) > CONTROLLERS_AT_MOST:
+        raise ValueError(f"{len(machine.hosts)} controllers; the machine has room for {CONTROLLERS_AT_MOST}")
+    for index, _ in enumerate(machine.hosts):
+        found += _option("device", _host_device(index))
     for group, rate in _throttle_groups(machine):
         found += _option("object", {"qom-type": "throttle-group", "id": group, "x-bps-total": rate})
     for disk in machine.disks:
@@ -104,13 +83,12 @@ def qemu_arguments(machine: Machine, paths: Paths, ssh_port: int) -> list[str]:
     return found
 
 
-def controller_device(name: str, disks: Sequence[Disk]) -> Properties:
+def _host_device(index: int) -> Properties:
     """One SCSI host, as one of eight functions of a PCI slot: the board has fewer slots than servers have hosts."""
-    index = controllers(disks).index(name)
     slot, function = _FIRST_SLOT + index // _FUNCTIONS, index % _FUNCTIONS
     return {
         "driver": "virtio-scsi-pci",
-        "id": _controller_id(name, disks),
+        "id": f"scsi{index}",
         "addr": f"{slot:x}.{function}",
         "multifunction": True,
         "num_queues": 1,
@@ -120,11 +98,12 @@ def controller_device(name: str, disks: Sequence[Disk]) -> Properties:
 def disk_device(disk: Disk, machine: Machine) -> Properties:
     """The disk as QEMU's device, for its arguments and for plugging it in later."""
     write_cache, _, _ = _CACHE[machine.cache]
-    siblings = [other.name for other in machine.disks if other.behind == disk.behind]
+    host = machine.host_of(disk)
+    siblings = [other.name for other in machine.disks if machine.host_of(other) == host]
     device: Properties = {
         "driver": "scsi-hd",
         "id": disk_id(disk.name),
-        "bus": f"{_controller_id(disk.behind, machine.disks)}.0",
+        "bus": f"scsi{machine.hosts.index(host)}.0",
         "scsi-id": siblings.index(disk.name),
         "lun": 0,
         "drive": _top_node(disk, machine),
@@ -169,10 +148,6 @@ def disk_nodes(name: str, machine: Machine, path: Path) -> list[Properties]:
 def disk_id(name: str) -> str:
     """QEMU's name of the device of a disk."""
     return f"disk-{name}"
-
-
-def _controller_id(name: str, disks: Sequence[Disk]) -> str:
-    return f"scsi{controllers(disks).index(name)}"
 
 
 def _board(machine: Machine, paths: Paths) -> list[str]:

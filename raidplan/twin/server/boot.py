@@ -10,9 +10,10 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from raidplan.twin.server.arguments import Machine, Paths, qemu_arguments
+from raidplan.twin.server.arguments import Paths, qemu_arguments
 from raidplan.twin.server.console import Console
 from raidplan.twin.server.failure import BootError, UnreachableError, with_console
+from raidplan.twin.server.hardware import Machine
 from raidplan.twin.server.image import Image
 from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.ssh import Shell

@@ -8,9 +8,9 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from raidplan.twin.server.arguments import OVMF, Machine, Paths
+from raidplan.twin.server.arguments import OVMF, Paths
 from raidplan.twin.server.failure import BootError
-from raidplan.twin.server.hardware import Disk
+from raidplan.twin.server.hardware import Disk, Machine
 from raidplan.twin.server.image import Image
 from raidplan.twin.server.tools import tool
 from raidplan.twin.server.unflushed import log_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 CONTROLLERS_AT_MOST = 192
 DISKS_PER_CONTROLLER_AT_MOST = 255
@@ -15,6 +16,8 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _WWN = re.compile(r"0x[0-9a-f]{16}")
 _TEXT = re.compile(r"[!-~]+( [!-~]+)*")
 _SECTORS = (512, 1024, 2048, 4096)
+Firmware = Literal["bios", "uefi", "secure"]
+"""SeaBIOS, OVMF, and OVMF with Secure Boot and the keys of Microsoft enrolled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +54,33 @@ class Link:
     behind: str = ""
 
 
-def controllers(disks: Iterable[Disk]) -> tuple[str, ...]:
-    """The distinct names that disks are behind, in the order of their first disk."""
-    return tuple(dict.fromkeys(disk.behind for disk in disks))
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The virtual machine: processors, memory, disks and the links between them."""
+
+    disks: tuple[Disk, ...]
+    links: tuple[Link, ...] = ()
+    memory_mib: int = 2048
+    cpus: int = 2
+    cache: str = "unsafe"
+    accelerator: str = "tcg,thread=multi"
+    online: bool = False
+    kernel_arguments: str = ""
+    unplugged: frozenset[str] = field(default=frozenset())
+    snapshots: bool = False
+    """The files of its disks are qcow2, which keep states of the whole machine."""
+    boots_itself: bool = False
+    """Its firmware loads what is on the disks; without, QEMU starts the kernel of the root disk, which is left out."""
+    firmware: Firmware = "bios"
+
+    def host_of(self, disk: Disk) -> str:
+        """The name of a disk's SCSI host. OVMF (2022.11) finds the first disk of a host alone, so for UEFI each has its own."""
+        return disk.behind if self.firmware == "bios" else disk.name
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The SCSI hosts, in the order of their first disk."""
+        return tuple(dict.fromkeys(map(self.host_of, self.disks)))
 
 
 def chain(disk: Disk, links: Sequence[Link]) -> tuple[Link, ...]:
@@ -81,8 +108,6 @@ def check(disks: Sequence[Disk], links: Sequence[Link] = ()) -> None:
             raise ValueError(f"disk {disk.name}: {problem}")
         chain(disk, links)
     counts = Counter(disk.behind for disk in disks)
-    if len(counts) > CONTROLLERS_AT_MOST:
-        raise ValueError(f"{len(counts)} controllers; the machine has room for {CONTROLLERS_AT_MOST}")
     for name, count in counts.items():
         if count > DISKS_PER_CONTROLLER_AT_MOST:
             raise ValueError(f"{name}: {count} disks; a controller takes {DISKS_PER_CONTROLLER_AT_MOST}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from raidplan.twin.server import states
-from raidplan.twin.server.arguments import Firmware, Machine, Paths, disk_device, disk_id, state_nodes
+from raidplan.twin.server.arguments import Paths, disk_device, disk_id, state_nodes
 from raidplan.twin.server.boot import connected, power_on
 from raidplan.twin.server.boot_files import take_boot_files
 from raidplan.twin.server.failure import (
@@ -24,7 +24,7 @@ from raidplan.twin.server.failure import (
     with_console,
 )
 from raidplan.twin.server.folders import lay_out, lay_out_disks, overlay, paths_in, socket_folder
-from raidplan.twin.server.hardware import Disk, Link, check
+from raidplan.twin.server.hardware import Disk, Firmware, Link, Machine, check
 from raidplan.twin.server.image import Image, Say, find_or_build
 from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.qmp import Monitor
