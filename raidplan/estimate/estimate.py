@@ -49,6 +49,7 @@ class _Whole:
             swap=tuple(self._swap()),
             machine=self._whole_machine(),
             gains=self._together.gains(),
+            at_work=self._together.at_work,
         )
 
     def _array(self, name: str, array: Array) -> Estimate:

@@ -125,6 +125,8 @@ class Estimates:
     machine: MachineEstimate
     gains: tuple[Gain, ...]
     """The largest first."""
+    at_work: tuple[str, ...]
+    """The arrays that share the links at full load: those inside others are at work through them, and swap is idle."""
 
     @property
     def missing(self) -> tuple[Missing, ...]:

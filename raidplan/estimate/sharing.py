@@ -82,6 +82,7 @@ class Together:
         # Swap is idle until memory runs out: its arrays are no streams beside which the others would be slower.
         idle = set(_below_swap_alone(structure, outermost))
         self._outermost = [path for path in outermost if path not in idle]
+        self.at_work = tuple(str(path[-1]) for path in self._outermost)
         self._figures = self._shared(self._outermost)
         if idle:
             found = self._shared(outermost)

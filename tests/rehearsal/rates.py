@@ -16,7 +16,6 @@ from typing import Any
 
 from raidplan.cli import INTERRUPTED, run
 from raidplan.review.pipeline import load
-from raidplan.twin.rehearsal.measure import WITHIN
 from raidplan.twin.rehearsal.subject import subject_of
 from tests.machine.boots import commit
 from tests.parts import ROOT
@@ -48,7 +47,7 @@ class Rates:
     """The digest of the layout that the twin had."""
     code: int
     rates: Sequence[Sequence[Any]]
-    """Array, kind of rate, and bytes per second as predicted and as observed."""
+    """Array, kind of rate, bytes per second as predicted and as observed, and whether that counts as predicted."""
     control: bool
     """With every limit halved it was slower."""
     seconds: int
@@ -59,8 +58,8 @@ class Rates:
         """The rates that were not as predicted."""
         return [
             f"{path} {what}: {observed / predicted - 1:+.0%}"
-            for path, what, predicted, observed in self.rates
-            if abs(observed - predicted) > WITHIN * predicted
+            for path, what, predicted, observed, close in self.rates
+            if not close
         ]
 
 
@@ -82,7 +81,7 @@ def measured(example: str) -> Rates:
         raise SystemExit(code)
     said: dict[str, Any] = json.loads(report.read_text()) if report.exists() else {}
     rates = [
-        (claim["path"], claim["what"], rate["predicted"], rate["observed"])
+        (claim["path"], claim["what"], rate["predicted"], rate["observed"], claim["as_predicted"])
         for case in said.get("cases", ())
         for claim in case["claims"]
         if (rate := claim.get("bytes_per_second"))

@@ -74,6 +74,36 @@ def test_rates_are_scaled_to_what_emulation_reads(links: Topology) -> None:
     assert scale_of([]) == 1
 
 
+MIRRORS = """\
+version: 1
+host: mirrors
+hardware:
+  disks: {d<0-1>: {size: 1GiB, serial: L<1>, rate: 100MB/s, partitions: {p: {size: 256MiB}, q: {size: 256MiB}}}}
+arrays: {p: {level: raid1, members: [d<0-1>.p]}, q: {level: raid1, members: [d<0-1>.q]}}
+filesystems:
+  p: {device: p, type: ext4, mount: /srv/p}
+  q: {device: q, type: ext4, mount: /srv/q}
+"""
+
+
+@pytest.mark.parametrize(("off", "code"), [(2.0, OK), (0.85, OK), (0.7, FINDINGS)])
+def test_readers_of_copies_side_by_side_get_at_least_what_is_predicted(
+    rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch, off: float, code: int
+) -> None:
+    """md chooses the copy that each reads: the prediction has all of them on one disk."""
+    _measures(monkeypatch, 1.0)
+    monkeypatch.setattr(
+        measure,
+        "_all",
+        lambda rig, rates, factor: {name: rate * factor * off for name, rate in rates.items()},
+    )
+    report = rehearsed(Faulty(), "--measure", code=code, text=MIRRORS)
+    said = [claim for case in report["cases"] for claim in case["claims"] if claim["what"] == "read together"]
+    assert len(said) == 2
+    for claim in said:
+        assert claim["predicted"].startswith("at least ") and claim["as_predicted"] is (code == OK)
+
+
 @pytest.mark.parametrize(("off", "code"), [(1.0, OK), (0.85, OK), (0.7, FINDINGS), (1.3, FINDINGS)])
 def test_a_rate_counts_as_predicted_within_a_fifth(
     rehearsed: Rehearsal,
@@ -99,8 +129,8 @@ def test_the_page_has_a_bar_for_each_rate(rehearsed: Rehearsal, monkeypatch: pyt
     rehearsed.folder.joinpath("report.json").write_text("{}")
     rehearsed(Faulty(), "--measure", "-o", str(page), "--format", "html")
     bars = re.findall(r'class="bar( predicted)?" style="width: ([0-9.]+)%"', page.read_text())
-    assert len(bars) == 2 * (2 * 3 + 1), (
-        "read, written, together and rebuilt; nothing is written where nothing is mounted"
+    assert len(bars) == 2 * (4 + 2), (
+        "read, written, together and rebuilt; of an array of swap read and rebuilt"
     )
     assert max(float(width) for _, width in bars) == 100
     pairs = list(zip(bars[::2], bars[1::2], strict=True))

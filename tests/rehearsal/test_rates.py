@@ -11,14 +11,14 @@ import pytest
 from tests.rehearsal import rates
 from tests.rehearsal.rates import EXAMPLES, Rates, of_today
 
-GOOD = Rates("loops", "", 0, (("arrays.a", "read alone", 100, 119), ("arrays.a", "rebuild", 100, 81)), control=True, seconds=9, commit="c")  # fmt: skip
+GOOD = Rates("loops", "", 0, (("arrays.a", "read alone", 100, 119, True), ("arrays.a", "rebuild", 100, 81, True)), control=True, seconds=9, commit="c")  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("record", "counts"),
     [
         (GOOD, True),
-        (replace(GOOD, rates=(("arrays.a", "read alone", 100, 121),)), False),
+        (replace(GOOD, rates=(("arrays.a", "read alone", 100, 121, False),)), False),
         (replace(GOOD, rates=()), False),
         (replace(GOOD, control=False), False),
         (replace(GOOD, layout="of yesterday"), False),
