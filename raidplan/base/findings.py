@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import string
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 LETTERS = string.ascii_letters + string.digits + "_-."
 
@@ -31,16 +31,14 @@ class Severity(StrEnum):
         return list(Severity).index(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     """Another place of the layout that a finding is about, and what is there in a few words."""
 
     path: Path
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """A change of one value of a layout, in which all ranges are written out.
 
     A path whose end is not there yet inserts the value. The paths of several edits are those before any of them.
@@ -53,8 +51,7 @@ class Edit:
     """The key of the value gets a new name, not the value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One statement of fact with its numbers (`message`) and what to do about it (`hint`)."""
 
     rule: str

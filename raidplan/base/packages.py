@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Package:
+class Package(NamedTuple):
     """Programs of one version; `oldest` is the first that plans are right for, `newest` the last that was read."""
 
     name: str
@@ -19,8 +19,7 @@ class Package:
     """The document with the changes between the versions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Behaviour:
+class Behaviour(NamedTuple):
     """A change of a program's behaviour in a version, and the precaution in plans that makes it harmless."""
 
     package: str

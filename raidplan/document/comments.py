@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import yaml
 
@@ -14,8 +14,7 @@ from raidplan.document.parse import LOADER
 _LINE_END = re.compile("\r\n|[\n\r]")
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(NamedTuple):
     """A comment from its `#` to the end of the line."""
 
     text: str

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from raidplan.base.findings import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A place in a file; lines and columns count from 1, the end is exclusive."""
 
     file: str
@@ -53,8 +53,7 @@ class Node:
                 return
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A layout as it was written: the tree, and the text of every file it came from."""
 
     root: Node

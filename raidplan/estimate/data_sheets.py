@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import expm1, inf
+from typing import NamedTuple
 
 ZONE_AVERAGE = 0.75
 """The rate over the whole disk, of that at the outer tracks.
@@ -26,8 +26,7 @@ def read_error_bound(size: int, rate: float) -> float:
     return -expm1(-8 * size * rate)
 
 
-@dataclass(frozen=True, slots=True)
-class DiskClass:
+class DiskClass(NamedTuple):
     """Disks of one kind, and the rate of the fastest of them: what is assumed of one whose rate is not stated."""
 
     name: str

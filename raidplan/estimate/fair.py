@@ -7,10 +7,9 @@ different amounts of each resource for one unit of its own.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from math import inf
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 Flow = TypeVar("Flow", bound=Hashable)
 Resource = TypeVar("Resource", bound=Hashable)
@@ -19,8 +18,7 @@ FULL = 1e-9
 """Relative difference below which two levels are the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share(Generic[Resource]):
+class Share(NamedTuple, Generic[Resource]):
     """The share of one flow."""
 
     level: float

@@ -8,13 +8,12 @@ or by the platters of the data disks. Sources: md(4); drivers/md/raid5.c (`raid5
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from raidplan.base.levels import LEVELS, copy_sets, raid10_copies
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A part of the work, done by one of some members."""
 
     slots: tuple[int, ...]
@@ -25,8 +24,7 @@ class Part:
     """Bytes under its heads, or to and from its chips, for each byte of the array."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ops:
+class Ops(NamedTuple):
     """Operations on one member for each small operation on the array, on average."""
 
     slot: int

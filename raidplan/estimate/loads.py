@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
@@ -17,8 +16,7 @@ from raidplan.topology import Topology
 from raidplan.topology.resolve import DISKS
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(NamedTuple):
     """The work of the machine for reading, or for writing."""
 
     moved: Needs
@@ -44,8 +42,7 @@ class Demand:
         return max(self.moved[disk] for disk in self.passed)
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(NamedTuple):
     """The work of the machine for a thing."""
 
     read: Demand

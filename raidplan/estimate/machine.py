@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 from raidplan.base.findings import Path
 from raidplan.estimate.data_sheets import DiskClass, disk_class
@@ -17,8 +17,7 @@ Needs = Mapping[Path, float]
 """The need of each resource, by its path: bytes for each byte at the top, or operations for each one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(NamedTuple):
     """A link, or the platters (or chips) of a disk."""
 
     component: str

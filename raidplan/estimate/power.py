@@ -8,7 +8,7 @@ assumption, and it takes nothing from 12 V. What layouts call `base_watts` is dr
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from raidplan.topology import Topology
 
@@ -22,8 +22,7 @@ START_AMPS_LEAST = 1.7
 VOLTS = 12.0
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(NamedTuple):
     """The load of one supply or rail."""
 
     disks: tuple[str, ...]

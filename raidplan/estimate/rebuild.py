@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
@@ -20,8 +20,7 @@ SYNC_SPEED_MAX = 200_000 * 1024
 """Bytes per second of each member: the kernel's sync_speed_max where none is set (drivers/md/md.c)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rebuild:
+class Rebuild(NamedTuple):
     """One member of an array made anew while nothing else is done."""
 
     seconds: float | None = None

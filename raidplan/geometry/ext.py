@@ -12,8 +12,7 @@ matter here), block size, inode size, inode count or ratio, reserve, RAID hints 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from raidplan.base.size import KIB, MIB, TIB, align_down, is_power_of_two
 from raidplan.geometry.ext_groups import divide
@@ -40,8 +39,7 @@ _JOURNALS: Final = (
 """(blocks below which, journal blocks); 262144 above the last."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtGeometry:
+class ExtGeometry(NamedTuple):
     """A file system as mke2fs makes it.
 
     ``blocks`` of ``block_size`` bytes; ``requested_inodes`` is what the options ask for and ``inodes`` what

@@ -8,7 +8,7 @@ Without bigalloc and sparse_super2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from raidplan.base.size import KIB, align_down, align_up, ceil_div
 
@@ -34,8 +34,7 @@ class Groups:
     meta_bg: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(NamedTuple):
     """The sizes that stay the same however the groups fall."""
 
     block: int

@@ -9,8 +9,7 @@ section 5.3), which the first and the last MiB hold at any sector size up to 16 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from raidplan.base.size import MIB, align_down, align_up, ceil_div, is_power_of_two
 
@@ -19,8 +18,7 @@ MOST_PARTITIONS: Final = 128
 MOST_SLACK: Final = 128 * MIB
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(NamedTuple):
     """One partition. ``first_sector`` and ``last_sector`` are logical sectors, the last one inclusive."""
 
     number: int

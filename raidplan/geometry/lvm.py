@@ -8,8 +8,7 @@ area of default size, 4 KiB pages.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from raidplan.base.size import KIB, MIB, SECTOR, align_up, is_power_of_two
 
@@ -25,8 +24,7 @@ _ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX
 _GROUPS: Final = (6, 4, 4, 4, 4, 4, 6)
 
 
-@dataclass(frozen=True, slots=True)
-class PhysicalVolume:
+class PhysicalVolume(NamedTuple):
     """A physical volume: ``extents`` extents of ``extent_bytes`` from ``pe_start_bytes`` on."""
 
     pe_start_bytes: int

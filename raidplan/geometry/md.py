@@ -7,9 +7,8 @@ Sources: mdadm 4.2 to 4.6, ``Create.c`` (which devices count, rounding, limits) 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB, SECTOR, align_down
@@ -65,8 +64,7 @@ _MOST_1X: Final = 1920
 _MOST_PPL: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayGeometry:
+class ArrayGeometry(NamedTuple):
     """The array that ``mdadm --create`` and the kernel make of the members. Lengths in bytes.
 
     ``component_bytes`` is the size in the superblock at create time (for linear and raid0, which have none,

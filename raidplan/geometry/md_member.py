@@ -7,8 +7,7 @@ Sources: mdadm 4.2 to 4.6, ``super1.c`` (``choose_bm_space``, ``validate_geometr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from raidplan.base.levels import DEFAULT_CHUNK, LEVELS, Copies
 from raidplan.base.size import GIB, KIB, MIB, SECTOR, TIB, align_down, align_up, is_power_of_two
@@ -21,8 +20,7 @@ _RESERVED_090: Final = 64 * KIB
 _BITMAP_HEADER_BYTES: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(NamedTuple):
     """The layout of one member. All lengths and positions in bytes, from the start of the member."""
 
     size_bytes: int

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from raidplan.base.levels import LEVELS, raid10_copies
 from raidplan.base.mistake import Mistake
@@ -21,8 +20,7 @@ from raidplan.geometry.md_member import check_chunk
 PAGE: Final = 4 * KIB
 
 
-@dataclass(frozen=True, slots=True)
-class Raid10Layout:
+class Raid10Layout(NamedTuple):
     """Copies of each chunk: near by near in a stripe, far apart on the disk, or offset by one stripe."""
 
     near: int

@@ -10,8 +10,7 @@ xfsprogs 6.8 and newer would otherwise choose from the number of CPUs on solid-s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from raidplan.base.size import GIB, KIB, MIB, TIB, align_down, align_up, ceil_div, is_power_of_two
 
@@ -27,8 +26,7 @@ _MOST_STRIPE: Final = (2**31 - 1) * 512
 _INODES_PER_CHUNK: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class XfsGeometry:
+class XfsGeometry(NamedTuple):
     """A file system as mkfs.xfs makes it, in blocks of 4 KiB where a name says blocks.
 
     ``su_bytes`` and ``sw`` are 0 without a stripe. ``log_su_bytes`` is 0 where the log has no stripe unit.

@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from raidplan.document import Reader, read_text
 from raidplan.document.parse import MAX_BYTES, parse
@@ -26,8 +26,7 @@ FOREIGN = frozenset({"node_modules", "site-packages"})
 _LAYOUT = re.compile(r"^(version|host):", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Sketch:
+class Sketch(NamedTuple):
     """A file as far as it must be understood to know what it is."""
 
     file: str

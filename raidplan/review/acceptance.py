@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from raidplan.base.findings import Finding, Path, Severity, did_you_mean, dotted, shortened
 from raidplan.base.mistake import Mistake
@@ -208,8 +209,7 @@ def _expire(allowances: Iterable[_Allowance], today: str) -> None:
         allowance.expired = (allowance.until or "") < today
 
 
-@dataclass(frozen=True, slots=True)
-class _Elsewhere:
+class _Elsewhere(NamedTuple):
     """The places of the findings that nobody accepted."""
 
     document: Document

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from raidplan.base.findings import Edit, Finding
 from raidplan.document import Span
@@ -24,8 +25,7 @@ class Change:
         return "remove" if self.edit.new is None else "insert" if self.old is None else "replace"
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(NamedTuple):
     """A finding and the place in a file that it is about."""
 
     finding: Finding
@@ -36,8 +36,7 @@ class Located:
     """The finding's `edits`, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(NamedTuple):
     """A finding that somebody decided to live with, and why."""
 
     located: Located

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from raidplan.base.findings import Path, Severity
 from raidplan.base.levels import LEVELS
@@ -145,8 +145,7 @@ def component_loss_kills_array(topology: Topology) -> Iterator[Hit]:
                 )
 
 
-@dataclass(frozen=True, slots=True)
-class Killer:
+class Killer(NamedTuple):
     """A component without which an array is lost, how many members it takes, and how grave that is."""
 
     part: Component

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import attrgetter, itemgetter
+from typing import NamedTuple
 
 from raidplan.base.findings import Path, Severity
 from raidplan.base.size import exact, human
@@ -24,8 +24,7 @@ SPREAD = 0.01
 """mdadm asks before it wastes more than this part of a member."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A member or a spare as md gets it."""
 
     name: str

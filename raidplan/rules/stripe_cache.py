@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
@@ -25,8 +25,7 @@ WORTH_ASKING = GIB
 """Caches of this size are worth asking how much memory there is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cache:
+class Cache(NamedTuple):
     """The stripe cache of one array."""
 
     array: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from raidplan.topology.kept import kept, staying_tables
 from raidplan.topology.resolve import Item, Topology
@@ -12,8 +12,7 @@ INSTALLED = {"grub": ("bios", "uefi"), "systemd-boot": ("uefi",)}
 """The loaders that raidplan installs, and the firmware that starts each of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class BootPlace:
+class BootPlace(NamedTuple):
     """A partition that the firmware starts a loader from."""
 
     disk: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from raidplan.base.findings import Finding, Path, dotted, error, nearest, suggestion
 from raidplan.base.size import readable
@@ -27,8 +27,7 @@ MANY = 20
 Fact = TypeVar("Fact")
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A named thing of the layout."""
 
     path: Path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from raidplan.base.findings import Path
 from raidplan.layout.model import Hardware
@@ -12,8 +12,7 @@ SECTIONS = {"buses": "bus", "controllers": "controller", "multipliers": "multipl
 """The sections of the hardware that others are attached to, with the noun for one of each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plug:
+class Plug(NamedTuple):
     """A disk or a component that is attached to a component."""
 
     name: str

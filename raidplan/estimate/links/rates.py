@@ -7,11 +7,10 @@ direction. Each has a source, and none was chosen to make one machine come out r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One kind of link in the table."""
 
     name: str

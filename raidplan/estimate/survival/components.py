@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from raidplan.base.findings import Path
 from raidplan.layout.model import Hardware
@@ -12,8 +12,7 @@ from raidplan.topology import Topology
 from raidplan.topology.wiring import Wiring
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(NamedTuple):
     """A part of the hardware, and what is gone without it."""
 
     name: str

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations, groupby
 from math import comb
+from typing import NamedTuple
 
 from raidplan.base.findings import Path
 from raidplan.estimate.survival.components import Component
@@ -33,8 +34,7 @@ class Some:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sets:
+class Sets(NamedTuple):
     """The smallest sets, described: one set for each way to choose from every part of one of them."""
 
     losses: int | None

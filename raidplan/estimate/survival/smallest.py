@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, combinations, combinations_with_replacement, islice, product
+from typing import NamedTuple
 
 from raidplan.base.findings import Path
 from raidplan.estimate.survival.loss import Outcome, outcomes
@@ -33,8 +34,7 @@ Choice = tuple[AnyOf, ...]
 """One set of disks for each way to choose from every part; no disk is in two parts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Smallest:
+class Smallest(NamedTuple):
     """The smallest sets of disks whose loss stops something."""
 
     losses: int | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from raidplan.base.findings import Path
 from raidplan.plan.step import Step
@@ -13,8 +13,7 @@ Role = Literal["raid", "lvm", "linux", "swap", "esp", "bios-boot"]
 """The purpose of a device; the words are those of a partition's `type`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """Something at `path` takes the device `device` for itself."""
 
     path: Path
@@ -58,8 +57,7 @@ class Device:
         return self.chunk * self.data_disks
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Devices that a thing stands on together: with more than `may_lose` of them gone, it stops."""
 
     devices: tuple[str, ...]
@@ -76,8 +74,7 @@ class Impossible(Exception):
         self.rule, self.path, self.message, self.hint = rule, path, message, hint
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line for a configuration file of the host: `fstab`, `crypttab`, `mdadm.conf` or `udev`."""
 
     file: Literal["fstab", "crypttab", "mdadm.conf", "udev", "udev of members"]

@@ -10,7 +10,7 @@ drivers/md/raid{0,1,5,10}.c of Linux; the changelog of mdadm 4.4 for what earlie
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from raidplan.base.levels import LEVELS, raid10_copies
 from raidplan.plan.changes.answer import Answer, Before, Kind, Reason, by_hand, impossible
@@ -52,8 +52,7 @@ RENAMED = by_hand(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Takeover:
+class Takeover(NamedTuple):
     """A level that another one turns into while the data stays."""
 
     members: int
@@ -82,8 +81,7 @@ REFUSED: Mapping[tuple[str, str], Reason] = {
 """Changes that mdadm offers and nobody should rely on with data."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One property that differs between two shapes."""
 
     key: str

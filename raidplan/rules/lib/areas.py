@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from raidplan.base.findings import Path
 from raidplan.rules.lib.subjects import Footing, arrays, filesystem_of, footing, redundant
 from raidplan.topology import Topology
 
 
-@dataclass(frozen=True, slots=True)
-class Area:
+class Area(NamedTuple):
     """A swap area and what it stands on; a file stands on the device of its file system."""
 
     name: str
@@ -46,8 +45,7 @@ def swap_areas(topology: Topology) -> list[Area]:
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(NamedTuple):
     """Swap without a mirror on several disks, and the redundant arrays on any of them."""
 
     areas: list[Area]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from raidplan.base.words import counted, listed
 from raidplan.estimate.survival import Component
@@ -126,8 +126,7 @@ def _free_on(topology: Topology) -> dict[str, dict[str, int]]:
     return {kind: dict(sorted(ports.items(), key=lambda each: -each[1])) for kind, ports in found.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """The places for disks as far as one kind of part is concerned."""
 
     parts: int

@@ -6,18 +6,16 @@ import inspect
 import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from textwrap import dedent
-from typing import Any
+from typing import Any, NamedTuple
 
 from raidplan.base.findings import Edit, Finding, Path, Related, Severity
 from raidplan.rules.lib.advice import advice
 from raidplan.topology import Topology
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """The result of a rule: a place, the fact with its numbers, and the advice."""
 
     path: Path
@@ -38,8 +36,7 @@ Search = Callable[["Topology"], Iterator[Hit]]
 Page = Callable[[], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A rule as `raidplan explain` knows it."""
 
     name: str

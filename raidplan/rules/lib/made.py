@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from raidplan.base.filesystems.ext import Ext
 from raidplan.base.filesystems.xfs import Xfs
@@ -15,8 +15,7 @@ from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.topology import Topology
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(NamedTuple):
     """A file system on a device whose size is known; a geometry where the tools would make it."""
 
     name: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from raidplan.base.findings import Path
 from raidplan.estimate.links import Link, Links
@@ -18,8 +18,7 @@ ENOUGH = 0.7
 """With less than this part of its rate left, a disk is held back in a way that is worth rewiring."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """The share of one member."""
 
     disk: str
@@ -90,8 +89,7 @@ def held_back(shares: Iterable[Share]) -> dict[Path, list[Share]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Crowd:
+class Crowd(NamedTuple):
     """A link and all that could come over it at once."""
 
     link: Link

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sized
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from raidplan.base.findings import Path, Related
 from raidplan.base.levels import LEVELS, losses_survived
@@ -67,8 +67,7 @@ def guarded_disks(topology: Topology, array: Array) -> list[str]:
     return sorted({disk for device in devices for disk in footing(topology, device).exposed})
 
 
-@dataclass(frozen=True, slots=True)
-class Footing:
+class Footing(NamedTuple):
     """The devices below a device, down to the first redundant arrays."""
 
     exposed: frozenset[str] = frozenset()
