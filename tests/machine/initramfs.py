@@ -21,6 +21,7 @@ mv /usr/sbin/mkinitramfs /usr/sbin/really-mkinitramfs
 cat > /usr/sbin/mkinitramfs <<'END'
 #!/bin/sh
 set -e
+[ "$1" = -o ] || exec really-mkinitramfs "$@"  # Debian 13's package of a kernel asks for its --version
 cd /
 {{
     printf '%s\\n' etc etc/mdadm etc/mdadm/mdadm.conf | cpio --create --format=newc --quiet
