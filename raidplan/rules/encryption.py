@@ -9,6 +9,7 @@ from raidplan.layout.kinds.encryption import Encryption
 from raidplan.rules.lib.areas import swap_areas
 from raidplan.rules.lib.boot_devices import esps, read_by_loader
 from raidplan.rules.lib.engine import Hit, rule
+from raidplan.rules.lib.locks import encryptions_below, locks_of
 from raidplan.rules.lib.subjects import filesystem_of, mounted, place
 from raidplan.topology import Topology
 
@@ -16,11 +17,6 @@ FLEETING = ("/dev", "/proc", "/run", "/sys", "/tmp", "/var/run")
 """Folders that are empty after a boot, or made by the kernel."""
 STATE = "/var/lib/raidplan"
 """The folder in which apply keeps a copy of each header that it makes."""
-
-
-def encryptions_below(topology: Topology, device: str) -> list[str]:
-    """The encryptions that a device stands on, the nearest first."""
-    return [item.name for item in topology.below(device) if item.path[0] == "encryption"]
 
 
 def _entries(topology: Topology) -> Iterator[tuple[str, Path, Encryption]]:
@@ -126,12 +122,13 @@ def header_without_copy(topology: Topology) -> Iterator[Hit]:
     Source: cryptsetup FAQ, "6. Backup and Data Recovery"; cryptsetup-luksHeaderBackup(8).
     """
     home = filesystem_of(topology, f"{STATE}/headers")
-    inside = encryptions_below(topology, topology.layout.filesystems[home].device) if home is not None else []
+    locks = locks_of(topology, topology.layout.filesystems[home].device) if home is not None else {}
     for name, path, entry in _entries(topology):
-        if name in inside and not entry.is_random:
+        if name in locks and not entry.is_random:
+            why = f"{locks[name]} opens, whose key lies on {name}" if locks[name] else f"only {name} opens"
             yield Hit(
                 (*path, "device"),
-                f"apply keeps its copy of the header of {name} in {STATE}, which only {name} opens",
+                f"apply keeps its copy of the header of {name} in {STATE}, which {why}",
                 f"choose a place elsewhere, and after apply copy it there: cryptsetup luksHeaderBackup, with the device of {name} and --header-backup-file",
                 related=(place("file system", ("filesystems", str(home))),),
             )

@@ -140,12 +140,16 @@ def unreadable_esp(topology: Topology) -> Iterator[Hit]:
             )
         name, kind = made.get(device, ("", "vfat"))
         if kind != "vfat":
-            given = topology.layout.filesystems[name].given
-            simple = given <= {"device", "type", "mount"} and holds_fat(topology, device)
+            entry = topology.layout.filesystems[name]
+            root = entry.mount == "/"
+            simple = entry.given <= {"device", "type", "mount"} and holds_fat(topology, device) and not root
+            other = (
+                "put / on another partition" if root else "choose vfat, and leave out what it does not have"
+            )
             yield Hit(
                 ("filesystems", name, "type"),
                 f"{device} is an EFI system partition, and firmware reads FAT there, not {kind}",
-                "" if simple else "choose vfat, and leave out what it does not have",
+                "" if simple else other,
                 edits=(Edit(("filesystems", name, "type"), "vfat"),) if simple else (),
             )
 

@@ -67,6 +67,12 @@ def test_unreadable_esp(more: str, expected: list[str], tmp_path: Path) -> None:
     assert found("unreadable-esp", text, tmp_path) == expected
 
 
+def test_a_root_on_an_esp_is_to_move_as_no_system_runs_from_fat(tmp_path: Path) -> None:
+    text = PARTS + "boot: {esp: [d0.esp]}\nfilesystems: {root: {device: d0.esp, type: ext4, mount: /}}"
+    ((_, hint),) = said("unreadable-esp", text, tmp_path)
+    assert hint == "put / on another partition"
+
+
 UNMADE = {
     "one of two": ("filesystems: {e: {device: d0.esp, type: vfat, mount: /boot/efi}}", ["6:warning"]),
     "both made": ("filesystems: {e: {device: d0.esp, type: vfat, mount: /boot/efi}, f: {device: d1.esp, type: vfat}}", []),

@@ -1,0 +1,42 @@
+"""Copies of headers that nobody can read when they are needed: behind the lock, or behind one that it has the key of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rules.stages import said
+
+LAYOUT = """\
+hardware:
+  disks: {{d0: {{size: 500GB, partitions: {{boot: {{size: 1GiB}}, os: {{size: 100GiB}}, var: {{size: rest}}}}}}, d1: {{size: 500GB}}}}
+encryption:
+  root: {{device: d0.os, key: ask}}
+  state: {{device: d0.var, key: {key}}}
+  data: {{device: d1, key: {{file: /etc/keys/data.key}}}}
+filesystems:
+  boot: {{device: d0.boot, type: ext4, mount: /boot}}
+  root: {{device: root, type: ext4, mount: /}}
+  state: {{device: state, type: ext4, mount: {mount}}}
+  data: {{device: data, type: ext4, mount: /srv}}
+"""
+KEY = "{file: /etc/keys/state.key}"
+DIRECT = "apply keeps its copy of the header of {0} in /var/lib/raidplan, which only {0} opens"
+AROUND = "apply keeps its copy of the header of root in /var/lib/raidplan, which state opens, whose key lies on root"
+
+
+@pytest.mark.parametrize(
+    ("key", "mount", "messages"),
+    [
+        (KEY, "/var", [AROUND, DIRECT.format("state")]),
+        ("ask", "/var", [DIRECT.format("state")]),
+        (KEY, "/home", [DIRECT.format("root")]),
+    ],
+    ids=["a circle", "two passphrases", "the root alone"],
+)
+def test_a_copy_that_nobody_can_read_is_noted(
+    key: str, mount: str, messages: list[str], tmp_path: Path
+) -> None:
+    text = LAYOUT.format(key=key, mount=mount)
+    assert [message for message, _ in said("header-without-copy", text, tmp_path)] == messages
