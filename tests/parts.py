@@ -194,9 +194,8 @@ def main(words: Sequence[str]) -> int:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
     if asked.show:
         return 0 if show() else 1
-    failed = [
-        name for name in asked.names or parts() if not run(name, asked.processes)
-    ]  # a part that fails stops no other
+    # A part that fails stops no other.
+    failed = [name for name in asked.names or parts() if not run(name, asked.processes)]
     return 1 if failed else 0
 
 

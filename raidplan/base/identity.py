@@ -6,16 +6,15 @@ plan on any machine, and what is found half made is known as ours.
 
 from __future__ import annotations
 
+import uuid
 from itertools import pairwise
 
-NAMESPACE = "5c5b1c0e-6b0b-5c0f-9d0a-7261696470ff"
+NAMESPACE = uuid.UUID("5c5b1c0e-6b0b-5c0f-9d0a-7261696470ff")
 
 
 def derived_uuid(host: str, kind: str, name: str) -> str:
     """The UUID (version 5) of a thing: `derived_uuid("jbod", "array", "s0")`."""
-    from uuid import UUID, uuid5  # most commands make no plan
-
-    return str(uuid5(UUID(NAMESPACE), f"{host}/{kind}/{name}"))
+    return str(uuid.uuid5(NAMESPACE, f"{host}/{kind}/{name}"))
 
 
 def md_form(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
+from uuid import UUID
 
 from raidplan.base.reader import Reader
 
@@ -25,8 +26,6 @@ def raw_uuid(offset: int) -> Callable[[Reader, int], str]:
     """A UUID as 16 bytes at a fixed place."""
 
     def read_uuid(read: Reader, at: int) -> str:
-        from uuid import UUID  # most commands read no device
-
         found = read(offset, 16)
         return str(UUID(bytes=found)) if len(found) == 16 and any(found) else ""
 

@@ -8,6 +8,7 @@ area of default size, 4 KiB pages.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Final, NamedTuple
 
 from raidplan.base.size import KIB, MIB, SECTOR, align_up, is_power_of_two
@@ -71,8 +72,6 @@ def check_extent(extent_bytes: int) -> None:
 
 def lvm_uuid(text: str) -> str:
     """An LVM UUID derived from ``text``: 32 characters (190 bits) in LVM's groups of 6-4-4-4-4-4-6."""
-    from hashlib import sha256  # most commands need none of it
-
     number = int.from_bytes(sha256(text.encode()).digest(), "big")
     digits = []
     for _ in range(sum(_GROUPS)):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from raidplan.twin.server.hardware import CONTROLLERS_AT_MOST, Disk, Firmware, Machine, chain, check
+from raidplan.twin.server.hardware import Disk, Firmware, Machine, chain, check_machine
 from raidplan.twin.server.unflushed import log_of
 
 QEMU = "qemu-system-x86_64"
@@ -64,14 +64,12 @@ def qemu_arguments(machine: Machine, paths: Paths, ssh_port: int) -> list[str]:
 
     Raises ValueError for hardware that QEMU cannot show as given.
     """
-    check(machine.disks, machine.links)
+    check_machine(machine)
     if machine.cache not in _CACHE:
         raise ValueError(f"cache {machine.cache!r}: possible are {', '.join(_CACHE)}")
     found = [QEMU, *_board(machine, paths), *_network(machine.online, ssh_port)]
     found += [] if machine.boots_itself else _root_disk(paths.root, snapshots=machine.snapshots)
-    if len(machine.hosts) > CONTROLLERS_AT_MOST:
-        raise ValueError(f"{len(machine.hosts)} controllers; the machine has room for {CONTROLLERS_AT_MOST}")
-    for index, _ in enumerate(machine.hosts):
+    for index in range(len(machine.hosts)):
         found += _option("device", _host_device(index))
     for group, rate in _throttle_groups(machine):
         found += _option("object", {"qom-type": "throttle-group", "id": group, "x-bps-total": rate})

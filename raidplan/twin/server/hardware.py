@@ -96,6 +96,13 @@ def chain(disk: Disk, links: Sequence[Link]) -> tuple[Link, ...]:
     return tuple(found)
 
 
+def check_machine(machine: Machine) -> None:
+    """Checks disks and links, and that there is room for their hosts. Raises ValueError as `check` does."""
+    check(machine.disks, machine.links)
+    if len(machine.hosts) > CONTROLLERS_AT_MOST:
+        raise ValueError(f"{len(machine.hosts)} controllers; the machine has room for {CONTROLLERS_AT_MOST}")
+
+
 def check(disks: Sequence[Disk], links: Sequence[Link] = ()) -> None:
     """Checks disks and links. Raises ValueError with the name and the reason for hardware that the machine cannot show as given."""
     _unique("disk", [disk.name for disk in disks])

@@ -24,7 +24,7 @@ from raidplan.twin.server.failure import (
     with_console,
 )
 from raidplan.twin.server.folders import lay_out, lay_out_disks, overlay, paths_in, socket_folder
-from raidplan.twin.server.hardware import Disk, Firmware, Link, Machine, check
+from raidplan.twin.server.hardware import Disk, Firmware, Link, Machine, check_machine
 from raidplan.twin.server.image import Image, Say, find_or_build
 from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.qmp import Monitor
@@ -90,7 +90,7 @@ class Twin:
         """
         words = (memory_mib, cpus, cache, accelerator, online, kernel_arguments)
         machine = Machine(tuple(disks), tuple(links), *words, firmware=firmware, snapshots=snapshots)
-        check(machine.disks, machine.links)
+        check_machine(machine)
         image = image or find_or_build(recipe or Recipe(release), say=say)
         folder = directory or Path(tempfile.mkdtemp(prefix="twin-"))
         folder.mkdir(parents=True, exist_ok=True)
@@ -256,7 +256,7 @@ class Twin:
         if self.running:
             raise TwinError("the machine is on: shut it down first")
         machine = replace(self.machine, disks=tuple(disks), unplugged=frozenset())
-        check(machine.disks, machine.links)
+        check_machine(machine)
         files = paths_in(self.directory, self.console, self._sockets, machine.disks).disks
         self._paths = replace(self._paths, disks={**self._paths.disks, **files})
         lay_out_disks(self._paths, machine.disks)
