@@ -1,9 +1,10 @@
 """The work of the members of a level, for each byte and for each small operation on the array.
 
 A sequential read moves bytes over the links of the members; what lies between them on the platter (parity, other
-copies) passes under the heads and is not moved. So a read of parity levels is bound by the links of all n members,
-or by the platters of the data disks. Sources: md(4); drivers/md/raid5.c (`raid5_compute_sector`: where parity lies;
-`handle_stripe_dirtying`: it reads old data and parity, or the other data, whichever is less); drivers/md/raid10.c.
+copies) passes under the heads and is not moved; a disk without heads passes over nothing. So a read of parity levels is
+bound by the links of all n members, or by the platters of the data disks. Sources: md(4); drivers/md/raid5.c
+(`raid5_compute_sector`: where parity lies; `handle_stripe_dirtying`: it reads old data and parity, or the other data,
+whichever is less); drivers/md/raid10.c.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class Part(NamedTuple):
     moved: float
     """Bytes over its links for each byte of the array."""
     passed: float
-    """Bytes under its heads, or to and from its chips, for each byte of the array."""
+    """Bytes under its heads, if it has some, for each byte of the array."""
 
 
 class Ops(NamedTuple):

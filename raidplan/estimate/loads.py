@@ -22,7 +22,7 @@ class Demand(NamedTuple):
     moved: Needs
     """Bytes over each disk's connector and each link, for each byte."""
     passed: Needs
-    """Bytes under the heads of each disk, or to and from its chips, for each byte."""
+    """Bytes under the heads of each disk that turns, for each byte; one without heads passes over nothing."""
     operations: Mapping[str, float]
     """The operations of each disk, for each small operation."""
 
@@ -34,12 +34,15 @@ class Demand(NamedTuple):
     @property
     def disks(self) -> list[str]:
         """The disks that can be at work."""
-        return [str(path[-1]) for path in self.passed]
+        return [str(path[-1]) for path in self._disks()]
 
     @property
     def stream(self) -> float:
         """Bytes of the busiest disk, for each byte."""
-        return max(self.moved[disk] for disk in self.passed)
+        return max(self.moved[disk] for disk in self._disks())
+
+    def _disks(self) -> list[Path]:
+        return [path for path in self.moved if path[:-1] == DISKS]
 
 
 class Work(NamedTuple):
@@ -55,9 +58,10 @@ class Loads:
     def __init__(self, topology: Topology, structure: Structure, machine: Machine) -> None:
         self._topology = topology
         self.work: dict[Path, Work] = {}
-        for disk in topology.layout.hardware.disks:
+        for disk, known in topology.layout.hardware.disks.items():
             way = machine.way(disk)
-            demand = Demand(dict.fromkeys(way, 1.0), {way[0]: 1.0}, {disk: 1.0})
+            passed = {} if known.rotational is False else {way[0]: 1.0}
+            demand = Demand(dict.fromkeys(way, 1.0), passed, {disk: 1.0})
             self.work[*DISKS, disk] = Work(demand, demand)
         for path, stands in structure.stands.items():
             if path[0] == "arrays":

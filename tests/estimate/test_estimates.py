@@ -14,10 +14,10 @@ from tests.estimate.layouts import MB, array, bound, estimates, mb
 WIDE = "hardware: {{buses: {{b: {{type: pcie, generation: 3, lanes: 16}}}}, controllers: {{c: {{behind: b, speed: 6Gbps}}}}, disks: {{{}}}}}\n"
 
 
-def disks(count: int, rate: int = 100, more: str = "") -> str:
+def disks(count: int, rate: int = 100, more: str = "", turning: str = "true") -> str:
     """A machine whose disks are alone in the way: d0, d1, ... on one wide controller."""
     return WIDE.format(
-        f"d<0-{count - 1}>: {{behind: c, size: 1TB, rate: {rate}MB/s, rotational: true{more}}}"
+        f"d<0-{count - 1}>: {{behind: c, size: 1TB, rate: {rate}MB/s, rotational: {turning}{more}}}"
     )
 
 
@@ -78,6 +78,22 @@ def test_a_link_bound_read_scales_with_all_members_and_a_platter_bound_one_with_
     )
     assert mb(array(bus.format(50, 500))) == (8 * 50, 6 * 50)
     assert mb(array(bus.format(500, 50))) == (6 * 50, 6 * 50)
+
+
+@pytest.mark.parametrize(
+    ("level", "read", "write"),
+    [
+        ("level: raid5", 600, 500),
+        ("level: raid6", 600, 400),
+        ("level: raid6, layout: parity-last", 400, 400),
+        ("level: raid10", 300, 300),
+        ("level: raid10, layout: o2", 600, 300),
+        ("level: raid1", 100, 100),
+    ],
+)
+def test_without_heads_nothing_is_passed_over(level: str, read: float, write: float) -> None:
+    found = array(f"{disks(6, turning='false')}arrays: {{s: {{{level}, members: [d<0-5>]}}}}")
+    assert mb(found) == (read, write)
 
 
 @pytest.mark.parametrize("switching", ["command", "fis"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import pytest
 
 from raidplan.cli import FINDINGS, OK, VOID
 from raidplan.estimate.estimate import estimate
+from raidplan.estimate.machine import Machine
 from raidplan.review.pipeline import load
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal import measure, rebuilding
@@ -111,7 +113,7 @@ def test_a_rate_counts_as_predicted_within_a_fifth(
     off: float,
     code: int,
 ) -> None:
-    halved = _measures(monkeypatch, off)
+    limits = _measures(monkeypatch, off)
     report = rehearsed(Faulty(), "--measure", code=code)
     said = {claim["what"]: claim for case in report["cases"] for claim in case["claims"]}
     assert {*said} == {"read alone", "read together", "write alone", "rebuild"}
@@ -120,7 +122,8 @@ def test_a_rate_counts_as_predicted_within_a_fifth(
     rates = said["rebuild"]["bytes_per_second"]
     assert rates["observed"] == pytest.approx(rates["predicted"] * off, abs=1)
     assert report["cases"][0]["seconds_of"] == {"normal": 0.01, "degraded": 0.02, "rebuilding": 0.04}
-    assert report["control"]["claims"][0]["as_predicted"] and halved
+    assert report["control"]["claims"][0]["as_predicted"]
+    assert limits == [50, 100], "halved for the control alone"
 
 
 def test_the_page_has_a_bar_for_each_rate(rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +175,27 @@ def test_disks_of_the_twin_rebuild_at_one_pace_all_over() -> None:
     topology = load("examples/raid1-pair.yaml").topology
     assert topology is not None
     found = {each.name: each.rebuild.bytes_per_second for each in estimate(topology).arrays}
-    assert {name: pace * 0.75 for name, pace in measure._paces(topology).items()} == pytest.approx(found)
+    assert {name: pace * 0.75 for name, pace in _paces(topology).items()} == pytest.approx(found)
+
+
+def test_a_disk_without_a_rate_gets_the_one_that_is_assumed() -> None:
+    topology = load("examples/raid1-pair.yaml").topology
+    assert topology is not None
+    hardware = topology.layout.hardware
+    disks = {name: disk.changed(rate=None) for name, disk in hardware.disks.items()}
+    topology = replace(topology, layout=topology.layout.changed(hardware=hardware.changed(disks=disks)))
+    assumed = {
+        resource.bytes_per_second for resource in Machine(topology).resources.values() if resource.assumed
+    }
+    limits = {disk.limit_bytes_per_second for disk in throttles(measure.without_heads(topology), 1.0)[0]}
+    assert limits == assumed
+
+
+def _paces(topology: Topology) -> dict[str, float | None]:
+    """Bytes per second of each array's rebuild on the twin."""
+    return {
+        each.name: each.rebuild.bytes_per_second for each in estimate(measure.without_heads(topology)).arrays
+    }
 
 
 def test_limits_without_effect_make_it_void(
@@ -183,23 +206,23 @@ def test_limits_without_effect_make_it_void(
     rehearsed(Faulty(), "--measure", code=VOID)
 
 
-def _measures(monkeypatch: pytest.MonkeyPatch, off: float, *, held: bool = True) -> list[object]:
-    """Every rate is so many times what is predicted, and half of that once limits are halved."""
-    halved: list[object] = []
+def _measures(monkeypatch: pytest.MonkeyPatch, off: float, *, held: bool = True) -> list[int]:
+    """Every rate is so many times what is predicted, and half of that while limits are halved."""
+    limits: list[int] = []
 
     def rate(_: object, __: str, predicted: float) -> float:
-        return predicted * off * (0.5 if halved and held else 1)
+        return predicted * off * (0.5 if held and limits[-1:] == [50] else 1)
 
     class Monitor:
         def __enter__(self) -> Monitor:
             return self
 
         def __exit__(self, *_: object) -> None: ...
-        def ask(self, command: str, **words: object) -> None:
-            halved.append((command, words))
+        def ask(self, command: str, *, value: dict[str, int], **_: object) -> None:
+            limits.append(value["bps-total"])
 
     def rebuilt(rig: Rig, name: str, factor: float) -> Rebuilt:
-        pace = measure._paces(rig.subject.topology)[name] * factor
+        pace = (_paces(rig.subject.topology)[name] or 0) * factor
         return Rebuilt(pace * off, {"normal": 0.01, "degraded": 0.02, "rebuilding": 0.04})
 
     monkeypatch.setattr(measure, "rebuild", rebuilt)
@@ -207,4 +230,4 @@ def _measures(monkeypatch: pytest.MonkeyPatch, off: float, *, held: bool = True)
     monkeypatch.setattr(measure, "_written", rate)
     monkeypatch.setattr("tests.rehearsal.stand_in.StandIn.monitor", lambda self: Monitor(), raising=False)
     monkeypatch.setattr(measure, "_limits", lambda twin: [("limit0", 100)])
-    return halved
+    return limits

@@ -17,11 +17,13 @@ from raidplan.base.size import MIB, SECTOR
 from raidplan.estimate.estimate import estimate
 from raidplan.estimate.levels import reading
 from raidplan.estimate.links import Links
+from raidplan.estimate.machine import Machine
 from raidplan.estimate.result import Estimate
 from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.naming import device_node
 from raidplan.plan.step import Plan
 from raidplan.topology import Topology
+from raidplan.topology.resolve import DISKS
 from raidplan.twin.rehearsal.cases import Case, Fault
 from raidplan.twin.rehearsal.making import stood
 from raidplan.twin.rehearsal.rebuilding import rebuild
@@ -36,6 +38,8 @@ MOST = 24_000_000
 """Bytes per second of the fastest array after scaling: emulation reads several times as fast."""
 SECONDS = 10
 WITHIN = 0.2
+WRITE_FROM = 4 * MIB
+"""Dirty bytes from which on the kernel writes."""
 READ_AHEAD = 16 * MIB
 """Bytes, with chunks: enough for all members of an array to be read at once."""
 READ_AHEAD_OF_ONE = MIB
@@ -52,24 +56,29 @@ def rehearse_rates(subject: Subject, plan: Plan, report: Report, wish: Wish, say
 
 
 def _rehearsed(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Run) -> Report:
-    topology = subject.topology
+    topology = without_heads(subject.topology)
     made = estimate(topology)
-    found = [each for each in made.arrays if each.name in topology.layout.arrays]
+    # An array before those inside it: a rebuild leaves them degraded.
+    stacked = sorted(made.arrays, key=lambda each: -len(topology.disks_below(each.name)))
+    found = [each for each in stacked if each.name in topology.layout.arrays]
     factor = scale_of(found)
-    report = replace(report, differences=(*report.differences, f"all rates are multiplied by {factor:.3g}"))
+    differences = (
+        f"all rates are multiplied by {factor:.3g}",
+        "virtual disks have no heads that pass over parity or copies: rates are predicted as for disks that do not turn",
+    )
+    report = replace(report, differences=(*report.differences, *differences))
     disks, links = throttles(topology, factor)
     with begun(disks, subject, wish, run, links) as twin:
         rig = Rig.of(twin, subject, plan)
         report = replace(report, versions=stood(rig, plan, run))
+        if found:  # before a rebuild leaves the array without a member, and slower by that
+            with run.stage("control", "every limit is halved, and what is measured must be less"):
+                report = replace(report, control=_control(rig, found[0], factor))
         with run.stage("measure", "each array alone, then all together"):
             at_work = [each for each in found if each.name in made.at_work]
             together = _all(rig, {each.name: each.together.read.bytes_per_second for each in at_work}, factor)
-            pace = _paces(topology)
             for each in found:
-                run.played(_measured(rig, each, factor, together, pace), len(found))
-        if found:
-            with run.stage("control", "every limit is halved, and what is measured must be less"):
-                report = replace(report, control=_control(rig, found[0], factor))
+                run.played(_measured(rig, each, factor, together), len(found))
     return run.into(report)
 
 
@@ -101,18 +110,18 @@ def throttles(topology: Topology, factor: float) -> tuple[list[Disk], list[Link]
     return disks, list(links.values())
 
 
-def _paces(topology: Topology) -> dict[str, float]:
-    """Bytes per second of each array's rebuild, where every disk is as fast on its inner tracks as on its outer ones, as in the twin."""
-    hardware = topology.layout.hardware
-    disks = {name: disk.changed(rotational=False) for name, disk in hardware.disks.items()}
-    flat = topology.layout.changed(hardware=hardware.changed(disks=disks))
-    found = estimate(replace(topology, layout=flat)).arrays
-    return {each.name: each.rebuild.bytes_per_second for each in found if each.rebuild.bytes_per_second}
+def without_heads(topology: Topology) -> Topology:
+    """The layout with disks as the twin has them: without heads, as fast on inner tracks as on outer ones, and at the rates that
+    `estimate` assumes where none is stated."""
+    hardware, rates = topology.layout.hardware, Machine(topology).capacity
+    disks = {
+        name: disk.changed(rotational=False, rate=int(rates[(*DISKS, name)]))
+        for name, disk in hardware.disks.items()
+    }
+    return replace(topology, layout=topology.layout.changed(hardware=hardware.changed(disks=disks)))
 
 
-def _measured(
-    rig: Rig, each: Estimate, factor: float, together: Mapping[str, float], pace: Mapping[str, float]
-) -> Tried:
+def _measured(rig: Rig, each: Estimate, factor: float, together: Mapping[str, float]) -> Tried:
     """The rates of an array, the rebuild last: it leaves the array without a member."""
     began = time.monotonic()
     thing: Path = ("arrays", each.name)
@@ -127,7 +136,7 @@ def _measured(
         least = len(together) > 1 and _reads_copies(rig.subject.topology.layout.arrays[each.name])
         claims.append(_claim(thing, "read together", rate * factor, together[each.name], least=least))
     times: dict[str, float] = {}
-    if (rate := pace.get(each.name)) and each.name in rig.members:
+    if (rate := each.rebuild.bytes_per_second) and each.name in rig.members:
         done = rebuild(rig, each.name, factor)
         claims.append(_claim(thing, "rebuild", rate * factor, done.bytes_per_second))
         times = done.seconds_of_a_read
@@ -175,13 +184,19 @@ def _read(rig: Rig, name: str, rate: float) -> float:
 
 
 def _written(twin: Twin, mount: str, rate: float) -> float:
-    """Bytes per second of writing a file."""
+    """Bytes per second of writing a file.
+
+    By itself the kernel begins to write when a tenth of the memory is dirty: that is nearly the whole file.
+    """
     blocks = max(4, int(rate * SECONDS) // MIB)
     script = f"dd if=/dev/zero of={mount}/rehearsal.rate bs=1M count={blocks} conv=fsync status=none"
+    twin.run(f"echo {WRITE_FROM} >/proc/sys/vm/dirty_background_bytes")
     try:
         return _timed(twin, script, blocks * MIB)
     finally:
-        twin.run(f"rm -f {mount}/rehearsal.rate", check=False)
+        twin.run(
+            f"echo 10 >/proc/sys/vm/dirty_background_ratio; rm -f {mount}/rehearsal.rate; sync", check=False
+        )
 
 
 def _timed(twin: Twin, script: str, size: int) -> float:
@@ -191,16 +206,23 @@ def _timed(twin: Twin, script: str, size: int) -> float:
 
 
 def _control(rig: Rig, each: Estimate, factor: float) -> Tried:
-    """All throttles at half their rates: a rig that measures the same then does not measure the throttles."""
+    """All throttles at half their rates for a while: a rig that measures the same then does not measure the throttles."""
     began = time.monotonic()
     rate = (each.alone.read.bytes_per_second or 0) * factor
-    with rig.twin.monitor() as monitor:
-        for group, limit in _limits(rig.twin):
-            monitor.ask("qom-set", path=f"/objects/{group}", property="limits", value={"bps-total": limit // 2})  # fmt: skip
+    _throttle(rig.twin, 2)
     observed = _read(rig, each.name, rate)
+    _throttle(rig.twin, 1)
     lower = observed < (1 - WITHIN) * rate
     claim = Claim(("arrays", each.name), "at half the limits", "less", _said(observed), lower)
     return Tried(Case(each.name, "control", (), {}, Fault.RATES), time.monotonic() - began, (), claims=(claim,))  # fmt: skip
+
+
+def _throttle(twin: Twin, divisor: int) -> None:
+    """Limits every link and disk to a part of its rate."""
+    with twin.monitor() as monitor:
+        for group, limit in _limits(twin):
+            value = {"bps-total": limit // divisor}
+            monitor.ask("qom-set", path=f"/objects/{group}", property="limits", value=value)
 
 
 def _limits(twin: Twin) -> Iterator[tuple[str, int]]:

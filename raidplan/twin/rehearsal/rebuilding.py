@@ -41,7 +41,7 @@ class Rebuilt:
 
 
 def rebuild(rig: Rig, name: str, factor: float) -> Rebuilt:
-    """Takes the first member out of an array and back in, and measures; the rebuild is stopped then. Raises TwinError."""
+    """Takes the first member out of an array and back in, and measures; out again it goes then. Raises TwinError."""
     twin, node, member = rig.twin, device_node(name), rig.members[name][0]
     most = rig.subject.topology.layout.arrays[name].sync_speed_max or SYNC_SPEED_MAX
     md = f"/sys/block/$(basename $(realpath {node}))/md"
@@ -57,12 +57,28 @@ def rebuild(rig: Rig, name: str, factor: float) -> Rebuilt:
     kernel = twin.run(f"basename $(realpath {node})").stdout.strip()
     rate = _rate(twin, kernel)
     times["rebuilding"] = _latency(twin, node)
-    twin.run(f"echo frozen >{md}/sync_action", check=False)
+    # A rebuild that went on would take its share of what is measured next.
+    twin.run(
+        f"mdadm --quiet {node} --fail {member} && sleep 1 && mdadm --quiet {node} --remove {member}",
+        check=False,
+    )
+    if not _ended(twin, kernel):
+        raise TwinError(f"{kernel}: its rebuild goes on without the member")
     return Rebuilt(rate, times)
 
 
 def _latency(twin: Twin, node: str) -> float:
     return float(json.loads(twin.run(["python3", "-I", "-c", LATENCY, node]).stdout))
+
+
+def _ended(twin: Twin, kernel: str) -> bool:
+    """No rebuild goes on, or it ends within the limit for its begin."""
+    end = time.monotonic() + STARTS_WITHIN
+    while _done(twin, kernel) is not None:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.2)
+    return True
 
 
 def _rate(twin: Twin, kernel: str) -> float:
