@@ -17,7 +17,7 @@ def layout_to_data(layout: Model) -> dict[str, Plain]:
     return {
         field.key: _plain(getattr(layout, name), field.hint)
         for name, field in fields(type(layout)).items()
-        if name in layout.given
+        if name in layout.written
     }
 
 

@@ -106,7 +106,7 @@ def loader_cannot_read_array(topology: Topology) -> Iterator[Hit]:
             key, why = bad
             mends = key == "metadata" and array.policy != "journal"
             yield Hit(
-                (*item.path, key) if key in array.given else item.path,
+                (*item.path, key) if key in array.written else item.path,
                 f"{loader} has to read {name} from {item.name}, and {why}",
                 "or use GRUB 2"
                 if mends

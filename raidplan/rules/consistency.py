@@ -71,7 +71,7 @@ def _without_redundancy(name: str, array: Array) -> Conflict | None:
 def _plain(array: Array) -> dict[str, str | None]:
     """The values of keys that leave an array with a bitmap."""
     given: dict[str, str | None] = dict.fromkeys(
-        key for key in ("consistency", "journal") if key in array.given
+        key for key in ("consistency", "journal") if key in array.written
     )
     return given | ({"bitmap": "internal"} if array.bitmap == "none" else {})
 

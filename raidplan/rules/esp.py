@@ -142,7 +142,7 @@ def unreadable_esp(topology: Topology) -> Iterator[Hit]:
         if kind != "vfat":
             entry = topology.layout.filesystems[name]
             root = entry.mount == "/"
-            simple = entry.given <= {"device", "type", "mount"} and holds_fat(topology, device) and not root
+            simple = entry.written <= {"device", "type", "mount"} and holds_fat(topology, device) and not root
             other = (
                 "put / on another partition" if root else "choose vfat, and leave out what it does not have"
             )

@@ -128,7 +128,7 @@ def reserved_on_bulk_data(topology: Topology) -> Iterator[Hit]:
     Source: mke2fs(8), -m; the threshold of 1 TB is raidplan's own.
     """
     for made, geometry in ext_filesystems(topology):
-        chosen = "reserved" in made.entry.given or made.entry.mount in SYSTEM_MOUNTS
+        chosen = "reserved" in made.entry.written or made.entry.mount in SYSTEM_MOUNTS
         if chosen or geometry.size_bytes < BULK:
             continue
         kept = geometry.reserved_blocks * geometry.block_size

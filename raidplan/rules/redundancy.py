@@ -115,7 +115,7 @@ def _mirror(path: Path, array: Array) -> tuple[Edit, ...]:
     """The array as a raid1, without the keys that are of parity."""
     logged = array.bitmap == "none" and array.policy != "resync"
     taken = [key for key in ALSO_OF_MIRRORS if key != "bitmap" or not logged]
-    beside = (Edit((*path, key), None) for key in array.given if key not in taken)
+    beside = (Edit((*path, key), None) for key in array.written if key not in taken)
     return (Edit((*path, "level"), "raid1"), *beside)
 
 

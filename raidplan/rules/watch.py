@@ -18,7 +18,7 @@ def _watched(topology: Topology) -> list[str]:
 
 def _section(topology: Topology) -> Path:
     """The place of monitoring in the layout: the section, else the arrays."""
-    return ("monitoring",) if topology.layout.monitoring.given else ("arrays",)
+    return ("monitoring",) if topology.layout.monitoring.written else ("arrays",)
 
 
 @rule(Severity.WARNING)
@@ -123,6 +123,6 @@ def monitoring_without_redundancy(topology: Topology) -> Iterator[Hit]:
             f"{listed(names, last=' and ')} {verb} no redundancy, so mdadm neither watches nor scrubs anything",
             "and let smartd watch the disks, or choose a level with redundancy",
             edits=tuple(
-                Edit(("monitoring", key), None) for key in ("mail", "scrub") if key in monitoring.given
+                Edit(("monitoring", key), None) for key in ("mail", "scrub") if key in monitoring.written
             ),
         )

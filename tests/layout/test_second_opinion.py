@@ -48,7 +48,7 @@ def same(ours: Any, theirs: Any) -> bool:
     """The same values, model by model."""
     if isinstance(ours, Model):
         assert isinstance(theirs, BaseModel)
-        return ours.given == theirs.model_fields_set and all(
+        return ours.written == theirs.model_fields_set and all(
             same(getattr(ours, name), getattr(theirs, name)) for name in fields(type(ours))
         )
     if isinstance(ours, dict):

@@ -58,19 +58,21 @@ def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], compare
     made = made_nodes(plan)
     allowed = {disks[name].kernel_name for name in _wiped(plan) if name in disks}
     left, refusals = compare(machine)
-    given = Cleared(left, refusals, stack, Imagined(machine, disks), wiped=_wiped(plan))
+    cleared = Cleared(left, refusals, stack, Imagined(machine, disks), wiped=_wiped(plan))
     while True:
         # A layer that is taken off can make more steps due, on more devices.
         more = {
             name: written
-            for name, written in _written(given.left, given.after.machine, disks, made).items()
-            if name not in given.targets and _allowed(stack.base(name), allowed) and stack.stains(name)
+            for name, written in _written(cleared.left, cleared.after.machine, disks, made).items()
+            if name not in cleared.targets and _allowed(stack.base(name), allowed) and stack.stains(name)
         }
         if not more:
-            above = {block.name for block in given.above}
-            written = _written(given.left, machine, disks, made)
-            return replace(given, covered=tuple(node for name, (node, _) in written.items() if name in above))
-        given = _without(compare, given, {**given.targets, **more})
+            above = {block.name for block in cleared.above}
+            written = _written(cleared.left, machine, disks, made)
+            return replace(
+                cleared, covered=tuple(node for name, (node, _) in written.items() if name in above)
+            )
+        cleared = _without(compare, cleared, {**cleared.targets, **more})
 
 
 def may_be_wiped(plan: Plan, stack: Stack, name: str) -> bool:
@@ -88,15 +90,15 @@ def _allowed(disks: set[str], allowed: set[str]) -> bool:
     return bool(disks) and disks <= allowed
 
 
-def _without(compare: Compare, given: Cleared, targets: Mapping[str, tuple[str, Step]]) -> Cleared:
+def _without(compare: Compare, cleared: Cleared, targets: Mapping[str, tuple[str, Step]]) -> Cleared:
     """The result with these targets blank; a target on top of another goes with it."""
-    higher = {block.name for block in given.stack.above(list(targets))}
+    higher = {block.name for block in cleared.stack.above(list(targets))}
     targets = {name: written for name, written in targets.items() if name not in higher}
-    above = given.stack.above(list(targets))
-    machine = _after(given.stack.machine, targets, above)
-    disks = {name: machine.disk(disk.node) or disk for name, disk in given.after.disks.items()}
+    above = cleared.stack.above(list(targets))
+    machine = _after(cleared.stack.machine, targets, above)
+    disks = {name: machine.disk(disk.node) or disk for name, disk in cleared.after.disks.items()}
     left, refusals = compare(machine)
-    return Cleared(left, refusals, given.stack, Imagined(machine, disks), targets, above, given.wiped)
+    return Cleared(left, refusals, cleared.stack, Imagined(machine, disks), targets, above, cleared.wiped)
 
 
 def _written(

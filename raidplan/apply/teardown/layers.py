@@ -23,7 +23,7 @@ STOPPED = "teardown.array.{}.stop"
 class Layers:
     """The steps, each behind those that it needs; `first` is what all of them need."""
 
-    given: Cleared
+    cleared: Cleared
     own: frozenset[str]
     because: str
     line: int
@@ -33,7 +33,7 @@ class Layers:
 
     def free(self, name: str) -> tuple[str, ...]:
         """The steps after which a device has nothing on top any more."""
-        stack = self.given.stack
+        stack = self.cleared.stack
         identity = stack.blocks[name].identity if name in stack.blocks else ""
         ends = [end for block in stack.machine.blocks if name in block.below for end in self._end(block)]
         for uuid, (_, group) in self._groups().items():
@@ -53,7 +53,7 @@ class Layers:
         return self._ends[block.name]
 
     def _array(self, block: BlockFact, free: tuple[str, ...]) -> tuple[str, ...]:
-        stack = self.given.stack
+        stack = self.cleared.stack
         uuid, called = block.identity.partition(":")[2], stack.called(block)
         if block.state in WRITABLE and block.size:
             free = (self._clear(f"teardown.array.{uuid}.zero", block, free),)
@@ -71,8 +71,8 @@ class Layers:
 
     def _mapping(self, block: BlockFact, free: tuple[str, ...]) -> tuple[str, ...]:
         """The steps after which an opened encryption is closed; its content goes with the header, which is cleared below it."""
-        key, called = block.identity.partition(":")[2], self.given.stack.called(block)
-        words = losses.on_layer(self.given.stack, block, self.own)
+        key, called = block.identity.partition(":")[2], self.cleared.stack.called(block)
+        words = losses.on_layer(self.cleared.stack, block, self.own)
         close = Run(("cryptsetup", "close", block.node))
         return (
             self._add(f"teardown.mapping.{key}.close", f"close {called}", close, free, block.name, *words),
@@ -80,10 +80,10 @@ class Layers:
 
     def _groups(self) -> dict[str, tuple[str, Properties]]:
         """All volume groups that may be named: UUID to name and properties."""
-        objects = self.given.stack.machine.objects.get("volume_group", {})
+        objects = self.cleared.stack.machine.objects.get("volume_group", {})
         named = {str(found.get("uuid")): (name, found) for name, found in objects.items()}
         none: Properties = {}
-        running = {block.group: ("", none) for block in self.given.above if block.group}
+        running = {block.group: ("", none) for block in self.cleared.above if block.group}
         return {uuid: found for uuid, found in {**running, **named}.items() if GROUP.fullmatch(uuid)}
 
     def _group_end(self, uuid: str) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class Layers:
         return self._ends[uuid]
 
     def _group(self, uuid: str, name: str, group: Properties) -> tuple[str, ...]:
-        volumes = [block for block in self.given.above if block.group == uuid]
+        volumes = [block for block in self.cleared.above if block.group == uuid]
         after = tuple(dict.fromkeys(end for block in volumes for end in self.free(block.name)))
         # Volumes that LVM shows to nobody are parts of others, and cleared with those.
         visible = [block for block in volumes if block.identity.startswith("volume:")]
@@ -113,16 +113,16 @@ class Layers:
                     remove,
                     after,
                     uuid,
-                    losses.group(self.given.stack, name, uuid),
+                    losses.group(self.cleared.stack, name, uuid),
                 ),
             )
         return after
 
     def _clear(self, id: str, block: BlockFact, needs: Iterable[str]) -> str:
-        called = self.given.stack.called(block)
-        places = [(0, block.size), *self.given.stack.partitions(block.name)]
+        called = self.cleared.stack.called(block)
+        places = [(0, block.size), *self.cleared.stack.partitions(block.name)]
         zero = Zero(block.node, ends_of(block.size, places, offsets(block)), block.found)
-        words = tuple(losses.on_layer(self.given.stack, block, self.own))
+        words = tuple(losses.on_layer(self.cleared.stack, block, self.own))
         return self._add(id, f"wipe the start and end of {called}", zero, needs, block.name, *words)
 
     def _add(

@@ -22,91 +22,91 @@ BCACHE = "bcache"
 GROUP = re.compile(r"\w{6}(-\w{4}){5}-\w{6}", re.ASCII)
 
 
-def reasons_to_keep(given: Cleared) -> Iterator[Refusal]:
+def reasons_to_keep(cleared: Cleared) -> Iterator[Refusal]:
     """Every reason why the targets must not be cleared, with what and where; nothing if they may."""
-    if not given.targets:
+    if not cleared.targets:
         return
-    stack = given.stack
-    blocks = [*given.above, *(stack.blocks[name] for name in given.targets if name in stack.blocks)]
+    stack = cleared.stack
+    blocks = [*cleared.above, *(stack.blocks[name] for name in cleared.targets if name in stack.blocks)]
     for block in blocks:
         called = stack.called(block)
         for use in block.uses:
             yield refusal("in-use", place=called, use=use)
-        yield from _not_understood(given, block)
-        yield from _hidden_from_lvm(given, block)
-    yield from _shared_arrays(given)
-    yield from _shared_groups(given)
-    yield from _shared_traces(given)
-    yield from _of_firmware(given)
-    yield from _unreadable(given)
-    yield from _named_at_boot(given)
+        yield from _not_understood(cleared, block)
+        yield from _hidden_from_lvm(cleared, block)
+    yield from _shared_arrays(cleared)
+    yield from _shared_groups(cleared)
+    yield from _shared_traces(cleared)
+    yield from _of_firmware(cleared)
+    yield from _unreadable(cleared)
+    yield from _named_at_boot(cleared)
 
 
-def _not_understood(given: Cleared, block: BlockFact) -> Iterator[Refusal]:
-    called = given.stack.called(block)
+def _not_understood(cleared: Cleared, block: BlockFact) -> Iterator[Refusal]:
+    called = cleared.stack.called(block)
     if block.kind not in ("disk", "partition", "array", "mapping", "volume"):
-        on = tuple(given.stack.named(disk) for disk in sorted(given.stack.base(block.name)))
+        on = tuple(cleared.stack.named(disk) for disk in sorted(cleared.stack.base(block.name)))
         yield refusal("not-understood", "layer", place=called, disks=on)
     elif not block.node:
         yield refusal("not-understood", "name", place=called)
     elif block.kind == "array":
-        array = given.stack.machine.observe("array", block.identity.partition(":")[2]) or {}
+        array = cleared.stack.machine.observe("array", block.identity.partition(":")[2]) or {}
         if str(array.get("metadata", "")).startswith("external"):
             yield refusal("not-understood", "external", place=called, metadata=str(array["metadata"]))
 
 
-def _hidden_from_lvm(given: Cleared, block: BlockFact) -> Iterator[Refusal]:
+def _hidden_from_lvm(cleared: Cleared, block: BlockFact) -> Iterator[Refusal]:
     """A physical volume that a filter or the devices file of LVM leaves out: its group may stand on others as well."""
     own = [line.split(" ") for line in block.found if line.startswith("0 ")]
     if any(words[2].endswith(MEMBER) for words in own):
         return  # of an array that does not run: LVM looks at arrays, and not at their members
-    shown = given.stack.machine.objects.get("physical_volume", {})
+    shown = cleared.stack.machine.objects.get("physical_volume", {})
     for kind, uuid in (words[2:4] for words in own if len(words) == 4):
         if kind == "LVM2_member" and uuid not in shown:
-            yield refusal("hidden-from-lvm", place=given.stack.called(block), uuid=uuid)
+            yield refusal("hidden-from-lvm", place=cleared.stack.called(block), uuid=uuid)
 
 
-def _shared_arrays(given: Cleared) -> Iterator[Refusal]:
+def _shared_arrays(cleared: Cleared) -> Iterator[Refusal]:
     """Running arrays that stand on other devices too."""
-    for block in given.above:
-        outside = [name for name in block.below if not _inside(given, name)]
+    for block in cleared.above:
+        outside = [name for name in block.below if not _inside(cleared, name)]
         if outside:
-            others = tuple(_where(given, name) for name in sorted(outside))
-            yield refusal("shared", place=given.stack.called(block), others=others)
+            others = tuple(_where(cleared, name) for name in sorted(outside))
+            yield refusal("shared", place=cleared.stack.called(block), others=others)
 
 
-def _shared_groups(given: Cleared) -> Iterator[Refusal]:
+def _shared_groups(cleared: Cleared) -> Iterator[Refusal]:
     """A volume group with physical volumes elsewhere."""
-    by_identity = {block.identity: block.name for block in given.stack.machine.blocks}
-    physical = given.stack.machine.objects.get("physical_volume", {}).values()
+    by_identity = {block.identity: block.name for block in cleared.stack.machine.blocks}
+    physical = cleared.stack.machine.objects.get("physical_volume", {}).values()
     devices: dict[str, list[str]] = {}
     for found in physical:
         if found.get("group"):
             devices.setdefault(str(found["group"]), []).append(str(found.get("device")))
     for group, places in devices.items():
-        inside = [place for place in places if _inside(given, by_identity.get(place, ""))]
+        inside = [place for place in places if _inside(cleared, by_identity.get(place, ""))]
         outside = [by_identity.get(place, "") for place in places if place not in inside]
         if inside and outside:
-            others = tuple(_where(given, name) for name in outside)
+            others = tuple(_where(cleared, name) for name in outside)
             yield refusal("shared", place=f"the volume group '{plain(group)}'", others=others)
 
 
-def _shared_traces(given: Cleared) -> Iterator[Refusal]:
+def _shared_traces(cleared: Cleared) -> Iterator[Refusal]:
     """Members of one array or file system on what is given up and elsewhere, whether it runs or not."""
     within = {
         (trace.type, trace.uuid): trace
-        for name in given.targets
-        for trace in given.stack.traces(name)
+        for name in cleared.targets
+        for trace in cleared.stack.traces(name)
         if trace.type in SHARED and trace.uuid
     }
-    for disk in given.stack.machine.disks:
+    for disk in cleared.stack.machine.disks:
         for trace in disk.traces:
             ours = within.get((trace.type, trace.uuid))
-            if ours and not _covers(given, disk.kernel_name, trace):
+            if ours and not _covers(cleared, disk.kernel_name, trace):
                 yield refusal(
                     "shared",
                     "member",
-                    place=given.stack.named(disk.kernel_name),
+                    place=cleared.stack.named(disk.kernel_name),
                     part=trace.place,
                     kind="array" if trace.type == SHARED[0] else trace.type,
                     name=ours.label,
@@ -114,16 +114,16 @@ def _shared_traces(given: Cleared) -> Iterator[Refusal]:
                 )
 
 
-def _of_firmware(given: Cleared) -> Iterator[Refusal]:
+def _of_firmware(cleared: Cleared) -> Iterator[Refusal]:
     """Members of arrays of firmware, and of bcache: neither says which others belong to it, whether it runs or not."""
-    stack, said = given.stack, set[tuple[str, str]]()
-    for name in given.targets:
+    stack, said = cleared.stack, set[tuple[str, str]]()
+    for name in cleared.targets:
         for kind in (trace.type for trace in stack.traces(name)):
             others = tuple(
                 stack.named(disk.kernel_name)
                 for disk in stack.machine.disks
                 for trace in disk.traces
-                if trace.type == kind and not _covers(given, disk.kernel_name, trace)
+                if trace.type == kind and not _covers(cleared, disk.kernel_name, trace)
             )
             of_firmware = kind.endswith(MEMBER) and kind != SHARED[0]
             if (name, kind) in said or not (of_firmware or (kind == BCACHE and others)):
@@ -135,11 +135,11 @@ def _of_firmware(given: Cleared) -> Iterator[Refusal]:
             yield refusal("firmware", case, place=called, format=kind, others=others)
 
 
-def _covers(given: Cleared, disk: str, trace: Trace) -> bool:
+def _covers(cleared: Cleared, disk: str, trace: Trace) -> bool:
     """The trace lies on a target."""
-    if disk in given.targets:
+    if disk in cleared.targets:
         return True
-    parts = (given.stack.blocks[name] for name in given.targets if name in given.stack.blocks)
+    parts = (cleared.stack.blocks[name] for name in cleared.targets if name in cleared.stack.blocks)
     return any(
         disk in part.below and part.start <= trace.offset < part.start + part.size
         for part in parts
@@ -147,12 +147,12 @@ def _covers(given: Cleared, disk: str, trace: Trace) -> bool:
     )
 
 
-def _unreadable(given: Cleared) -> Iterator[Refusal]:
+def _unreadable(cleared: Cleared) -> Iterator[Refusal]:
     """Disks that fail already, or take no writes."""
-    machine = given.stack.machine
-    below = {disk for name in given.targets for disk in given.stack.base(name)}
+    machine = cleared.stack.machine
+    below = {disk for name in cleared.targets for disk in cleared.stack.base(name)}
     for disk in (disk for disk in machine.disks if disk.kernel_name in below):
-        name, node = given.stack.named(disk.kernel_name), disk.node
+        name, node = cleared.stack.named(disk.kernel_name), disk.node
         if disk.read_only:
             yield refusal("disk-unreadable", "read-only", place=name, node=node)
         for trace in disk.traces:
@@ -167,44 +167,47 @@ def _unreadable(given: Cleared) -> Iterator[Refusal]:
                 )
 
 
-def _named_at_boot(given: Cleared) -> Iterator[Refusal]:
+def _named_at_boot(cleared: Cleared) -> Iterator[Refusal]:
     """A line for what will be removed would stop the next boot, or let it wait: of fstab or crypttab, or a unit."""
-    removed = _names_removed(given)
-    for number, keys in fstab(_lines(given, FSTAB)):
+    removed = _names_removed(cleared)
+    for number, keys in fstab(_lines(cleared, FSTAB)):
         source, word = next(iter(keys.items()))
         if source in removed:
             yield refusal("needed-at-boot", "mount", place=FSTAB, number=number, word=word)
-    for file, found in given.stack.machine.objects.get("unit_file", {}).items():
+    for file, found in cleared.stack.machine.objects.get("unit_file", {}).items():
         if lost := [word for key, word in unit(file, str(found.get("what", ""))).items() if key in removed]:
             yield refusal("needed-at-boot", "unit", place=file, word=lost[0])
-    for number, row in rows(_lines(given, CRYPTTAB)):
+    for number, row in rows(_lines(cleared, CRYPTTAB)):
         if len(row) > 1 and device(row[1]) in removed:
             yield refusal("needed-at-boot", "crypttab", place=CRYPTTAB, number=number, word=row[1])
 
 
-def _lines(given: Cleared, file: str) -> Iterator[Line]:
-    return numbered(str((given.stack.machine.observe("file", file) or {}).get("content", "")))
+def _lines(cleared: Cleared, file: str) -> Iterator[Line]:
+    return numbered(str((cleared.stack.machine.observe("file", file) or {}).get("content", "")))
 
 
-def _names_removed(given: Cleared) -> set[Key]:
+def _names_removed(cleared: Cleared) -> set[Key]:
     """Every name of what will be removed, and not be made again under it."""
-    stack, made = given.stack, {device(f"UUID={step.proof.key}") for step in given.left.steps if step.proof}
+    stack, made = (
+        cleared.stack,
+        {device(f"UUID={step.proof.key}") for step in cleared.left.steps if step.proof},
+    )
     names = {
         key
-        for name in (*given.targets, *(block.name for block in given.above))
+        for name in (*cleared.targets, *(block.name for block in cleared.above))
         for key in aliases(stack, name)
     }
     for kind in ("filesystem", "swap"):
-        after = given.after.machine.objects.get(kind, {})
+        after = cleared.after.machine.objects.get(kind, {})
         for uuid, found in stack.machine.objects.get(kind, {}).items():
             names |= set(of_content(uuid, str(found.get("label") or ""))) if uuid not in after else set()
     return names - made
 
 
-def _inside(given: Cleared, name: str) -> bool:
-    return name in given.targets or any(name == block.name for block in given.above)
+def _inside(cleared: Cleared, name: str) -> bool:
+    return name in cleared.targets or any(name == block.name for block in cleared.above)
 
 
-def _where(given: Cleared, name: str) -> str:
-    block = given.stack.blocks.get(name)
-    return given.stack.called(block) if block else f"/dev/{name}" if name else "a device that is not here"
+def _where(cleared: Cleared, name: str) -> str:
+    block = cleared.stack.blocks.get(name)
+    return cleared.stack.called(block) if block else f"/dev/{name}" if name else "a device that is not here"

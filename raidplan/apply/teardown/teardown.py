@@ -34,40 +34,40 @@ def take_apart(
     `made` is what earlier versions of the layout made, as the journal calls it: nobody is to give that up by habit either.
     The machine and the disks of the result are as they will be without it, for checks of what follows.
     """
-    given = give_up(plan, machine, disks, compare)
-    ghosts = _ghosts(given)
-    left = replace(given.left, steps=tuple(_waiting(step, ghosts) for step in given.left.steps))
+    cleared = give_up(plan, machine, disks, compare)
+    ghosts = _ghosts(cleared)
+    left = replace(cleared.left, steps=tuple(_waiting(step, ghosts) for step in cleared.left.steps))
     steps = [*left.steps, *ghosts.values()]
-    if given.targets:
+    if cleared.targets:
         own = losses.own_identities(plan) | {each.partition(":")[2] for each in made}
-        steps = _with_teardown(plan, given, left.steps, ghosts, own)
+        steps = _with_teardown(plan, cleared, left.steps, ghosts, own)
     # An earlier run that was killed left it behind: what that one made was passed over as well.
     held = machine.observe("file", HOLD) is not None
-    if plan.steps and (given.targets or held):
-        asks = next((step for _, step in given.targets.values()), plan.steps[0])
+    if plan.steps and (cleared.targets or held):
+        asks = next((step for _, step in cleared.targets.values()), plan.steps[0])
         before = [step.id for step in steps if step.phase in ("teardown", *MAKING)]
         nodes = _new_nodes(plan if held else left)
         steps += assembly_hold.release(before, list(nodes), asks.because, asks.line)
     if len(steps) > len(left.steps):
         left = replace(left, steps=tuple(ordered(steps)))
-    return replace(given, left=left, refusals=[*given.refusals, *reasons_to_keep(given)])
+    return replace(cleared, left=left, refusals=[*cleared.refusals, *reasons_to_keep(cleared)])
 
 
 def _with_teardown(
-    plan: Plan, given: Cleared, waiting: Sequence[Step], ghosts: Mapping[str, Step], own: frozenset[str]
+    plan: Plan, cleared: Cleared, waiting: Sequence[Step], ghosts: Mapping[str, Step], own: frozenset[str]
 ) -> list[Step]:
-    left = given.left
-    _, asks = next(iter(given.targets.values()))
+    left = cleared.left
+    _, asks = next(iter(cleared.targets.values()))
     # What is taken apart cannot be put together again by a kernel without the personality of what is to come.
     loads = [step.id for step in waiting if step.proof and step.proof.kind == "module"]
-    held = assembly_hold.hold(_rule(left, given), asks.because, asks.line, loads)
-    layers = Layers(given, own, asks.because, asks.line, held[-1].id)
+    held = assembly_hold.hold(_rule(left, cleared), asks.because, asks.line, loads)
+    layers = Layers(cleared, own, asks.because, asks.line, held[-1].id)
     makers = {node: step.targets[0] for step in plan.steps if step.phase in MAKING for node in step.awaits}
-    openers = {name: [*_openers(left, makers.get(node))] for name, (node, _) in given.targets.items()}
+    openers = {name: [*_openers(left, makers.get(node))] for name, (node, _) in cleared.targets.items()}
     targets = [
-        _target(layers, name, node, step, openers[name]) for name, (node, step) in given.targets.items()
+        _target(layers, name, node, step, openers[name]) for name, (node, step) in cleared.targets.items()
     ]
-    settled = _settled(given, targets)
+    settled = _settled(cleared, targets)
     # An array that gets its name is stopped for it, once nothing stands on it any more.
     freed = {id: layers.free(name) for name, ids in openers.items() for id in ids}
     after = [
@@ -79,7 +79,7 @@ def _with_teardown(
 
 def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[str]) -> Step:
     """Zeroes over every place on a target where something is, was, or would be found again."""
-    stack = layers.given.stack
+    stack = layers.cleared.stack
     block, traces = stack.blocks.get(name), stack.traces(name)
     disk = next((disk for disk in stack.machine.disks if disk.kernel_name == name), None)
     size = block.size if block else disk.size if disk else 0
@@ -110,9 +110,9 @@ def _openers(left: Plan, name: str | None) -> Iterator[str]:
     )
 
 
-def _settled(given: Cleared, targets: Sequence[Step]) -> Step:
+def _settled(cleared: Cleared, targets: Sequence[Step]) -> Step:
     """udev has seen that nothing is left, and removed its links, before anything of the same name is made."""
-    nodes = [node for node, _ in given.targets.values()]
+    nodes = [node for node, _ in cleared.targets.values()]
     words = (word for node in nodes for word in ("--name-match", node))
     return Step(
         id=SETTLED,
@@ -123,22 +123,24 @@ def _settled(given: Cleared, targets: Sequence[Step]) -> Step:
         line=targets[0].line,
         needs=tuple(step.id for step in targets),
         targets=("udev",),
-        destroys=tuple(losses.absent(trace for name in given.targets for trace in given.stack.traces(name))),
-        clears=given.covered,
+        destroys=tuple(
+            losses.absent(trace for name in cleared.targets for trace in cleared.stack.traces(name))
+        ),
+        clears=cleared.covered,
         origin=TEARDOWN,
     )
 
 
-def _ghosts(given: Cleared) -> dict[str, Step]:
+def _ghosts(cleared: Cleared) -> dict[str, Step]:
     """The steps that clear new arrays and volumes, by node, where all that is below may be wiped.
 
     Also on disks that looked blank: a superblock deep inside them shows only once an array begins just before it.
     """
-    kernel_names = {name for target in given.targets for name in given.stack.base(target)}
-    touched = {given.stack.named(name) for name in kernel_names} | given.wiped
-    touched |= {step.targets[0] for node, step in given.targets.values() if step.guard == (node,)}
+    kernel_names = {name for target in cleared.targets for name in cleared.stack.base(target)}
+    touched = {cleared.stack.named(name) for name in kernel_names} | cleared.wiped
+    touched |= {step.targets[0] for node, step in cleared.targets.values() if step.guard == (node,)}
     found: dict[str, Step] = {}
-    for step in given.left.steps:
+    for step in cleared.left.steps:
         # `d00.s0` is a partition of d00, `vg0.home` a volume of vg0; the first target is what is made.
         made, *below = step.targets or ("",)
         on = below if step.phase != "partition" and below else [made]
@@ -146,7 +148,7 @@ def _ghosts(given: Cleared) -> dict[str, Step]:
             continue
         touched.add(made)
         if step.proof and step.proof.kind in ("array", "volume") and step.awaits:
-            found[step.awaits[0]] = _ghost(step, given.left)
+            found[step.awaits[0]] = _ghost(step, cleared.left)
     return found
 
 
@@ -178,13 +180,13 @@ def _waiting(step: Step, ghosts: Mapping[str, Step]) -> Step:
     return replace(step, needs=(*step.needs, *needs)) if needs else step
 
 
-def _rule(left: Plan, given: Cleared) -> str:
+def _rule(left: Plan, cleared: Cleared) -> str:
     """The udev rule for the old members and physical volumes, and for the devices made in their place."""
     members = ("linux_raid_member", "LVM2_member")
-    old = [one.uuid for name in given.targets for one in given.stack.traces(name) if one.type in members]
-    old += [block.identity.partition(":")[2] for block in given.above if block.kind == "array"]
-    above = {block.identity for block in given.above}
-    physical = given.stack.machine.objects.get("physical_volume", {})
+    old = [one.uuid for name in cleared.targets for one in cleared.stack.traces(name) if one.type in members]
+    old += [block.identity.partition(":")[2] for block in cleared.above if block.kind == "array"]
+    above = {block.identity for block in cleared.above}
+    physical = cleared.stack.machine.objects.get("physical_volume", {})
     old += [uuid for uuid, found in physical.items() if found.get("device") in above]
     partitions = [
         node.rpartition("/")[2] for step in left.steps if step.new_partitions for node in step.awaits

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from raidplan.base.findings import Path
@@ -23,8 +22,7 @@ class Use(NamedTuple):
     """A disk is wanted as it is, without a partition."""
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(NamedTuple):
     """A block device as it will be: a disk, a partition, an array, a volume, an opened encryption."""
 
     name: str

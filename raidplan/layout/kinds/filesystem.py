@@ -120,7 +120,7 @@ class Filesystem(Model, Kind):
                 "shorten it",
             )
         for key in layout_keys():
-            if key in self.given and key not in self.format.keys:
+            if key in self.written and key not in self.format.keys:
                 raise Impossible(
                     "invalid-value", (*path, key), f"{self.type} has no '{key}'", "remove it, or choose ext4"
                 )
@@ -129,7 +129,7 @@ class Filesystem(Model, Kind):
         except BadLabel as error:
             raise Impossible("invalid-value", (*path, "label"), *error.args) from None
         except ValueError as error:
-            key = next((key for key in layout_keys() if key in self.given), "device")
+            key = next((key for key in layout_keys() if key in self.written), "device")
             hint = "choose a larger device or another type" if key == "device" else f"change '{key}'"
             raise Impossible("impossible-filesystem", (*path, key), str(error), hint) from None
         yield from ()

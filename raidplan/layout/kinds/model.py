@@ -21,18 +21,20 @@ from raidplan.layout.kinds.reference import NAME_PATTERN, REFERENCE_PATTERN, ref
 class Model:
     """The base of all kinds: frozen, its fields declared as those of a dataclass.
 
-    A default stays on the class and what was given is all that an object holds: so the two can be told
-    apart, and no code has to be made when a layout is read.
+    A default stays on the class, and an object holds only what was written: so the two can be told apart, and no
+    code has to be made when a layout is read.
     """
 
-    def __init__(self, **given: Any) -> None:
-        missing = [name for name, field in fields(type(self)).items() if field.required and name not in given]
-        if missing or not given.keys() <= fields(type(self)).keys():
-            raise TypeError(f"{type(self).__name__} lacks {missing} or has no such field: {[*given]}")
-        vars(self).update(given)
+    def __init__(self, **written: Any) -> None:
+        missing = [
+            name for name, field in fields(type(self)).items() if field.required and name not in written
+        ]
+        if missing or not written.keys() <= fields(type(self)).keys():
+            raise TypeError(f"{type(self).__name__} lacks {missing} or has no such field: {[*written]}")
+        vars(self).update(written)
 
     @property
-    def given(self) -> KeysView[str]:
+    def written(self) -> KeysView[str]:
         """The fields that were written, in their order; the others have their defaults."""
         return vars(self).keys()
 

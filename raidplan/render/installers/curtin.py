@@ -112,7 +112,7 @@ def _filesystem(name: str, entry: Filesystem, topology: Topology) -> Iterator[En
         options += ["-N", str(entry.inodes)]
     if entry.inode_ratio:
         options += ["-i", str(int(entry.inode_ratio))]
-    if "reserved" in entry.given:
+    if "reserved" in entry.written:
         options += ["-m", f"{float(entry.reserved):g}"]
     yield {**made, **({"label": entry.label} if entry.label else {}), **({"extra_options": options} if options else {})}  # fmt: skip
     if entry.mount:

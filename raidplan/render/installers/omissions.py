@@ -83,10 +83,10 @@ def omissions(topology: Topology, installer: Installer) -> Iterator[Omission]:
     for name in layout.encryption:
         yield Omission(("encryption", name), "encryption", True)
     for name, group in layout.volume_groups.items():
-        if "extent" in group.given:
+        if "extent" in group.written:
             yield Omission(("volume_groups", name, "extent"), f"extents of {human(group.extent)}", True)
         for volume, entry in group.volumes.items():
-            if "read_ahead" in entry.given:
+            if "read_ahead" in entry.written:
                 yield Omission(("volume_groups", name, "volumes", volume, "read_ahead"), "read-ahead", False)
     for name, filesystem in layout.filesystems.items():
         yield from _of_filesystem(("filesystems", name), filesystem, installer)
@@ -137,7 +137,7 @@ def _of_array(path: Path, array: Array, layout: Layout, installer: Installer) ->
             if member in layout.arrays or member.partition(".")[0] in layout.volume_groups:
                 yield Omission((*path, "members", number), f"a member that is no disk or partition: {member}", True)  # fmt: skip
     for key in TUNED:
-        if key in array.given:
+        if key in array.written:
             yield Omission((*path, key), key, False)
     if array.initial_sync != "run":
         yield Omission((*path, "initial_sync"), "the initial sync runs", False)
@@ -149,8 +149,8 @@ def _of_filesystem(path: Path, entry: Filesystem, installer: Installer) -> Itera
     if installer.made_with:
         return
     for key in ("inodes", "inode_ratio"):
-        if key in entry.given:
+        if key in entry.written:
             yield Omission((*path, key), f"the number of inodes ({key})", True)
     for key in ("label", "reserved"):
-        if key in entry.given:
+        if key in entry.written:
             yield Omission((*path, key), f"{key}", False)

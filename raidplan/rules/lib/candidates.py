@@ -28,7 +28,7 @@ def kinds(topology: Topology) -> dict[str, Kind]:
 
 def _kind(disk: Disk) -> Kind:
     known = (("identified", _has_identity(disk)),)
-    return (*known, *sorted((key, getattr(disk, key)) for key in disk.given - OF_ITSELF))
+    return (*known, *sorted((key, getattr(disk, key)) for key in disk.written - OF_ITSELF))
 
 
 def _has_identity(disk: Disk) -> bool:
