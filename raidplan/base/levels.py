@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from types import MappingProxyType
+from typing import NamedTuple
 
 from raidplan.base.mistake import Mistake
 from raidplan.base.size import KIB
@@ -24,8 +25,7 @@ class Copies(Enum):
     BY_LAYOUT = "as many as the layout of the array says"
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(NamedTuple):
     """One RAID level; `name` is mdadm's."""
 
     name: str
@@ -44,7 +44,7 @@ class Level:
     """Deals its data out in chunks; else one member holds what follows until its end."""
     unequal: bool = False
     """Uses each member to its own end, instead of all as far as the smallest goes."""
-    layouts: Mapping[str, int] = field(default_factory=dict)
+    layouts: Mapping[str, int] = MappingProxyType({})
     """The layouts it takes, mdadm's default first, and the kernel's number of each; RAID10's are checked by `raid10_copies`."""
     force: bool = False
     """mdadm --create leaves one member out and rebuilds it, unless it is given --force."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -31,8 +30,7 @@ class Behaviour(NamedTuple):
     """The first version that does it no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """A format that a program writes by itself, and its readers; a plan cannot choose another with every version.
 
     `since` is the program's version that does so first, `under` the running kernel's; empty where it does not matter.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from raidplan.base.findings import Severity
 from raidplan.cli.output import Unable
@@ -22,11 +21,11 @@ def settings_for(layout: str, arguments: argparse.Namespace | None = None) -> Se
         return settings
     try:
         if arguments.fail_on:
-            settings = replace(settings, fail_on=Severity(arguments.fail_on))
+            settings = settings._replace(fail_on=Severity(arguments.fail_on))
         if arguments.select:
-            settings = replace(settings, select=rule_names(_names(arguments.select)))
+            settings = settings._replace(select=rule_names(_names(arguments.select)))
         if arguments.ignore:
-            settings = replace(settings, ignore=ignorable(_names(arguments.ignore)))
+            settings = settings._replace(ignore=ignorable(_names(arguments.ignore)))
     except ValueError as error:
         raise Unable(str(error)) from None
     return settings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from raidplan.base.filesystems.ext import Ext
 from raidplan.base.findings import Path
@@ -71,7 +70,7 @@ def _stripe(old: Filesystem, new: Filesystem, uses: tuple[Use, Use], storage: St
         return
     device = storage.old.taken(uses[0])
     now = old.format.expect(old, device)
-    planned = new.format.expect(new, replace(storage.new.taken(uses[1]), size=device.size))
+    planned = new.format.expect(new, storage.new.taken(uses[1])._replace(size=device.size))
     for key in new.format.stripe:
         if key in now and now[key] != planned[key]:
             yield change(key, now[key], planned[key], way_or_kept(new.format.restriped(key, now, planned)))

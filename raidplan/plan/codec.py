@@ -71,7 +71,7 @@ def step_to_data(step: Step) -> dict[str, Any]:
     if step.proof:
         data["proof"] = {"kind": step.proof.kind, "key": step.proof.key, "expect": dict(step.proof.expect)}
     if step.origin != LAYOUT:
-        data["origin"] = _filled(asdict(step.origin))
+        data["origin"] = _filled(step.origin._asdict())
     return data
 
 

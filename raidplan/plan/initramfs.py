@@ -6,7 +6,6 @@ Sources: mkinitramfs(8), update-initramfs(8), update-initramfs.conf(5).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -25,8 +24,7 @@ class Hook(NamedTuple):
     package: str
 
 
-@dataclass(frozen=True, slots=True)
-class Generator:
+class Generator(NamedTuple):
     """A program that makes the image of a kernel into a file."""
 
     name: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["layout", "change", "clear", "taken_back", "teardown", "ghost", "release"]
 """`change`: of an existing object that differs; `clear`: of leftovers of an interrupted step; `taken_back`: configuration of
@@ -11,8 +10,7 @@ an earlier layout; `teardown`: of obstacles; `ghost`: of stale signatures in a n
 off meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """`step` is the id of the layout's step that this one was added for, or takes back; empty where there is none."""
 
     kind: Kind = "layout"

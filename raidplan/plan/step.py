@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, Generator, Hook
@@ -20,8 +21,7 @@ RANDOM = "/dev/urandom"
 """In place of a key file: another key at each boot."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """Run a program; `{d00}` as a whole argument stands for the device of the disk d00."""
 
     argv: tuple[str, ...]
@@ -38,8 +38,7 @@ class Run:
         return "" if named == RANDOM else named
 
 
-@dataclass(frozen=True, slots=True)
-class RenewInitramfs:
+class RenewInitramfs(NamedTuple):
     """Make the initramfs of each kernel aside, and put them in place of the present ones when each names the arrays.
 
     `arrays` are their UUIDs, as mdadm writes them.
@@ -65,8 +64,7 @@ class RenewInitramfs:
         return (*([by.encryption] if self.encrypted else []), *([by.volumes] if self.volumes else []))
 
 
-@dataclass(frozen=True, slots=True)
-class WriteFile:
+class WriteFile(NamedTuple):
     """Write a configuration file of our own, whole or not at all; without content it is removed."""
 
     file: str
@@ -74,8 +72,7 @@ class WriteFile:
     mode: int = 0o644
 
 
-@dataclass(frozen=True, slots=True)
-class WriteBlock:
+class WriteBlock(NamedTuple):
     """Put a block between two marks into a file that others write too; the rest stays byte for byte.
 
     `at_top`: before the first line, for files whose first statement wins (mdadm.conf). Without content the block
@@ -89,8 +86,7 @@ class WriteBlock:
     mode: int = 0o644
 
 
-@dataclass(frozen=True, slots=True)
-class SetAttribute:
+class SetAttribute(NamedTuple):
     """Write a value into a sysfs attribute, which is not a file on any disk.
 
     A node in braces stands for the kernel's name of the device behind it: `/sys/block/{/dev/md/s0}/md/sync_action`.
@@ -100,8 +96,7 @@ class SetAttribute:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class Zero:
+class Zero(NamedTuple):
     """Write zeroes over ranges of a device, and read them back.
 
     A range is (start, size) in bytes; a negative start counts from the end, and what lies beyond either end
@@ -143,8 +138,7 @@ def everything_on(where: str) -> Loss:
 Action = Run | RenewInitramfs | WriteFile | WriteBlock | SetAttribute | Zero
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(NamedTuple):
     """A property of the machine that proves the step: the object of `kind` named `key` has these values."""
 
     kind: str

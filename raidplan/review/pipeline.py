@@ -6,8 +6,8 @@ A stage runs only if the one before it had no error. Here findings get their pla
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from raidplan.base.findings import Edit, Finding, has_errors
 from raidplan.document import Document, Reader, parse_document, read_text
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from raidplan.placement import Arrays, Placement
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """The result of the stages for a file, as far as they came."""
 
     file: str
@@ -36,7 +35,7 @@ class Loaded:
     """The findings of all stages so far, in the order of the file."""
     accepted: tuple[Accepted, ...] = ()
     """The findings of the rules that somebody accepted."""
-    sources: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = MappingProxyType({})
     """The text by file name, for showing the lines that findings are about."""
     settings: Settings = DEFAULT
     """The settings that it was checked with."""
@@ -70,16 +69,16 @@ def read(file: str, reader: Reader | None = None, arrays: Sequence[Arrays] = ())
 
         layout, placements, more = place(layout, arrays)
         findings = [*findings, *more]
-        loaded = replace(loaded, placements=placements)
+        loaded = loaded._replace(placements=placements)
     loaded = _with(loaded, findings)
-    return loaded if _failed(loaded) else replace(loaded, layout=layout)
+    return loaded if _failed(loaded) else loaded._replace(layout=layout)
 
 
 def load(file: str) -> Loaded:
     """The file's topology as well; `valid` only if nothing is in its way."""
     loaded, topology, findings = _resolved(read(file))
     loaded = _with(loaded, findings)
-    return loaded if _failed(loaded) else replace(loaded, topology=topology)
+    return loaded if _failed(loaded) else loaded._replace(topology=topology)
 
 
 def check(
@@ -95,7 +94,7 @@ def check(
     What is accepted by the file or not wanted by the settings is left out. `today` (YYYY-MM-DD, by default
     the date) decides whether an acceptance still holds. `reader`, `arrays`: see `read`.
     """
-    loaded, topology, findings = _resolved(replace(read(file, reader, arrays), settings=settings))
+    loaded, topology, findings = _resolved(read(file, reader, arrays)._replace(settings=settings))
     if topology is None:
         return loaded
     from raidplan.review.acceptance import accept
@@ -108,8 +107,7 @@ def check(
     found = check_rules(topology, findings)
     loaded = _with(loaded, found)
     left, accepted = accept(loaded.findings, layout, document, today=today, complete=buildable)
-    return replace(
-        loaded,
+    return loaded._replace(
         topology=topology if buildable else None,
         findings=_in_order((item for item in left if settings.wants(item.finding)), loaded.sources),
         accepted=tuple(accepted),
@@ -150,7 +148,7 @@ def _with(loaded: Loaded, findings: Iterable[Finding]) -> Loaded:
         )
         for f in findings
     ]
-    return replace(loaded, findings=_in_order([*loaded.findings, *located], document.sources))
+    return loaded._replace(findings=_in_order([*loaded.findings, *located], document.sources))
 
 
 def with_findings(loaded: Loaded, findings: Iterable[Finding]) -> Loaded:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from raidplan.base.findings import Finding, Severity, did_you_mean, shortened
 
@@ -19,8 +18,7 @@ OWN, SHARED = ".raidplan.toml", "pyproject.toml"
 MAX_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The findings to report, those that count as failure, and the files of a folder that count."""
 
     fail_on: Severity = Severity.ERROR
@@ -84,7 +82,7 @@ def read_settings(layout: str) -> Settings:
         except ValueError as error:  # also what tomllib and the decoder say
             raise InvalidSettings(f"{file}: {error}") from None
         if found is not None:
-            return replace(found, root=str(file.parent))
+            return found._replace(root=str(file.parent))
     return DEFAULT
 
 

@@ -35,7 +35,7 @@ def as_then(plan: Plan) -> Plan:
         action = step.action
         match action:
             case WriteBlock(file, content) if file == MDADM_CONF and content:
-                action = replace(action, content=f"create names=yes\n{content}")
+                action = action._replace(content=f"create names=yes\n{content}")
             case WriteFile(_, content):
                 words = {
                     "holders/*/": "holders/md_data/",
@@ -44,9 +44,9 @@ def as_then(plan: Plan) -> Plan:
                 }
                 for now, before in words.items():
                     content = content.replace(now, before)
-                action = replace(action, content=content)
+                action = action._replace(content=content)
             case SetAttribute(file):
-                action = replace(action, file=re.sub(r"\{/dev/md/(\w+)\}", r"md_\1", file))
+                action = action._replace(file=re.sub(r"\{/dev/md/(\w+)\}", r"md_\1", file))
         return replace(step, action=action)
 
     return replace(plan, steps=tuple(map(then, plan.steps)), whole=tuple(map(then, plan.whole)))

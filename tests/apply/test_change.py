@@ -116,7 +116,7 @@ def test_a_hint_for_an_array_of_whole_disks_names_them(tmp_path: Path) -> None:
     assert made.proof is not None
     now, planned = ["{d0}", "{d1}"], ["{d0}", "{d1}", "{d2}"]
     found = {**made.proof.expect, "members": now}
-    step = replace(made, proof=replace(made.proof, expect={**made.proof.expect, "members": planned}))
+    step = replace(made, proof=made.proof._replace(expect={**made.proof.expect, "members": planned}))
     blocks = tuple(BlockFact(f"sd{c}", f"{{d{n}}}", f"{{d{n}}}", "disk", 1) for n, c in enumerate("abc"))
 
     def hint(machine: Machine) -> str:

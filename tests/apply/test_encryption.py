@@ -189,7 +189,7 @@ def opening(plan: Plan, image: Path, *words: str) -> Plan:
     made = step(plan, "encryption.crypt.open")
     assert isinstance(made.action, Run)
     argv = ("cryptsetup", "open", "--type", "luks2", *words, str(image), "crypt")
-    return replace(plan, steps=(replace(made, action=replace(made.action, argv=argv)),))
+    return replace(plan, steps=(replace(made, action=made.action._replace(argv=argv)),))
 
 
 def test_a_passphrase_of_a_header_that_is_there_is_tried_on_it(plan: Plan, tmp_path: Path) -> None:
@@ -396,7 +396,7 @@ def test_a_header_without_a_key_slot_is_no_finished_one(tmp_path: Path) -> None:
 def test_what_luks_format_left_is_told_from_what_came_later(plan: Plan, tmp_path: Path) -> None:
     make = step(plan, "encryption.crypt.make")
     assert make.proof
-    make = replace(make, proof=replace(make.proof, key=UUID))
+    make = replace(make, proof=make.proof._replace(key=UUID))
     image = formatted(tmp_path / "image", 64 * MIB)
     read = partial(read_at, image)
     assert [*foreign(make, 64 * MIB, 0, read, carried=True)] == [], (
@@ -406,7 +406,7 @@ def test_what_luks_format_left_is_told_from_what_came_later(plan: Plan, tmp_path
     assert [*foreign(make, 64 * MIB, 0, read, carried=True)], "data behind the header"
     image = formatted(tmp_path / "other", 64 * MIB)
     assert make.proof
-    other = replace(make, proof=replace(make.proof, key="11111111-2222-4333-8444-555555555555"))
+    other = replace(make, proof=make.proof._replace(key="11111111-2222-4333-8444-555555555555"))
     assert [*foreign(other, 64 * MIB, 0, partial(read_at, image))], "the header of somebody else"
 
 

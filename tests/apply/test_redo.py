@@ -132,7 +132,7 @@ def test_what_somebody_made_since_is_not_cleared(plan: Plan, tmp_path: Path, nod
     box.put("content", f"array:{array}", carries=[f"ext4 {ours}"])
     clear, _ = redone(plan, "filesystem.data.make", box)
     assert isinstance(clear.action, Zero)
-    steps = (replace(clear, needs=(), action=replace(clear.action, device=node)),)
+    steps = (replace(clear, needs=(), action=clear.action._replace(device=node)),)
     for uuid, kept in ((PHOTOS, True), (ours, False)):
         tool("mke2fs", "-q", "-F", "-t", "ext4", "-U", uuid, node)
         before = (tmp_path / "disk").read_bytes()

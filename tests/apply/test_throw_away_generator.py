@@ -23,8 +23,7 @@ from tests.apply.runs import plan_of
 from tests.apply.sentences import sentences
 from tests.initramfs import UUID, boot, cpio
 
-IMAGINE = replace(
-    INITRAMFS_TOOLS,
+IMAGINE = INITRAMFS_TOOLS._replace(
     name="imagine",
     program="imagine",
     make_words=("--kernel={kernel}", "{image}"),

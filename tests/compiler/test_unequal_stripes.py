@@ -76,7 +76,7 @@ def test_a_journal_of_an_earlier_version_speaks_of_the_same_step(tmp_path: Path)
         if not isinstance(step.action, Run):
             return step
         argv = tuple(word for word in step.action.argv if word != "--layout=original")
-        return replace(step, action=replace(step.action, argv=argv))
+        return replace(step, action=step.action._replace(argv=argv))
 
     before = replace(now, steps=tuple(map(as_before, now.steps)))
     assert create(before)[1] == [] and mark(before) == mark(now)

@@ -155,7 +155,7 @@ def _below(folder: Path, action: Action) -> Action:
     if isinstance(action, SetAttribute):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
-    return replace(action, file=str(file))
+    return action._replace(file=str(file))
 
 
 def _resolved(word: str, nodes: dict[str, str]) -> str:

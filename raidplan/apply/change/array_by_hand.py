@@ -111,14 +111,13 @@ def _members(values: Mapping[str, str], found: Properties, planned: Mapping[str,
     now, wanted = texts(found.get("members")), texts(planned.get("members"))
     first = (FAILED_REMOVED,) if found.get("faulty") else ()
     if "missing" in now:
-        filled = replace(MISSING_FILLED, commands=(*first, *MISSING_FILLED.commands))
+        filled = MISSING_FILLED._replace(commands=(*first, *MISSING_FILLED.commands))
         return commands(filled, values, "member-missing")
     if sorted(now) == sorted(wanted):
         return Advice("order")
     is_spare = {*now} - {*wanted} <= {*texts(planned.get("spares"))}
     again = SPARE_AGAIN if is_spare else ()
-    exchanged = replace(
-        EXCHANGED,
+    exchanged = EXCHANGED._replace(
         commands=(*first, *EXCHANGED.commands, *again),
         before=(Before.ONE_BY_ONE,) if again else (),
     )

@@ -35,7 +35,7 @@ def as_it_stands(plan: Plan, machine: Machine) -> Plan:
         action = step.action
         if not isinstance(action, WriteBlock) or not _goes(action, machine):
             return step
-        return replace(step, action=replace(action, content=NAMES + action.content))
+        return replace(step, action=action._replace(content=NAMES + action.content))
 
     return replace(plan, steps=tuple(map(kept, plan.steps)), whole=tuple(map(kept, plan.whole)))
 
@@ -46,7 +46,7 @@ def in_its_own_step(step: Step, machine: Machine) -> list[Step]:
     if not isinstance(action, WriteBlock) or not _goes(action, machine):
         return [step]
     inside = sections(file_text(machine, action.file) or "", action.mark, at_top=True).inside
-    left = replace(action, content="".join(f"{line}\n" for line in inside_without_names(inside)))
+    left = action._replace(content="".join(f"{line}\n" for line in inside_without_names(inside)))
     say = (
         f"take names=yes out of {MDADM_CONF}, which an earlier version wrote: from the next boot on the kernel calls all arrays by "
         "numbers (md127), also those that no layout names, and not md_NAME; /dev/md/NAME stays"
@@ -118,7 +118,7 @@ def _goes(action: WriteBlock, machine: Machine) -> bool:
     if action.file != MDADM_CONF or _named(numbered(action.content)) or not action.content:
         return False
     try:
-        without = wanted_text(replace(action, content=""), file_text(machine, action.file)) or ""
+        without = wanted_text(action._replace(content=""), file_text(machine, action.file)) or ""
     except BrokenBlock:
         return False  # `compare` has said so
     return _named(_conf(machine)) and not _named([*numbered(without), *_parts(machine)])

@@ -5,7 +5,7 @@ of this step on these disks. A name in a layout can get another disk, and a step
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from raidplan.apply.journal.past import Past
 from raidplan.facts import DiskFact
@@ -62,7 +62,7 @@ def _marker(plan: Plan, disks: Mapping[str, DiskFact]) -> Callable[[object, str]
 
 def _does(action: Action) -> dict[str, object]:
     """The values of an action, without those that journals of earlier versions did not know, where they change nothing."""
-    values = {name: value for name, value in asdict(action).items() if (name, value) not in LATER}
+    values = {name: value for name, value in action._asdict().items() if (name, value) not in LATER}
     level, word = LATER_WORD
     if level in values.get("argv", ()):
         values["argv"] = tuple(each for each in values["argv"] if each != word)

@@ -5,7 +5,6 @@ Sources: btrfs(8), mkfs.btrfs(8), btrfstune(8), ctree.h of the kernel.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from raidplan.base.checksum import crc32c
@@ -24,9 +23,10 @@ CHANGES = "https://github.com/kdave/btrfs-progs/blob/v6.19/CHANGES"
 BY_VERSION = "https://btrfs.readthedocs.io/en/latest/Feature-by-version.html"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Btrfs(FilesystemType):
     """mkfs.btrfs draws UUIDs of its own: each of its blocks has the file system's UUID and a checksum."""
+
+    __slots__ = ()
 
     def least(self, sector: int) -> int:
         return 256 * MIB

@@ -27,9 +27,10 @@ INODE_CHECKSUMS = ((0x7C, 0x7E), (0x82, 0x84))
 """`l_i_checksum_lo` and `i_checksum_hi` of `struct ext2_inode_large`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Ext(FilesystemType):
     """mke2fs fixes the number of inodes, and writes the superblock last."""
+
+    __slots__ = ()
 
     def geometry(self, wanted: Wanted, device: Below) -> ext.ExtGeometry:
         """The file system as mke2fs will make it. Raises ValueError."""

@@ -6,8 +6,6 @@ the kernel.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
 from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package, Written
@@ -26,9 +24,10 @@ TIMES = (32, 56)
 SOURCE = "https://git.kernel.org/pub/scm/linux/kernel/git/jaegeuk/f2fs-tools.git"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class F2fs(FilesystemType):
     """mkfs.f2fs writes the superblock and its copy last."""
+
+    __slots__ = ()
 
     def least(self, sector: int) -> int:
         """mkfs.f2fs 1.15 refuses less than 52 MiB."""

@@ -6,7 +6,6 @@ Sources: mkfs.fat(8), fatlabel(8), fsck.fat(8), Microsoft's FAT specification 1.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 from raidplan.base.filesystems.type import BadLabel, Below, FilesystemType, Wanted
 from raidplan.base.identity import fat_form
@@ -22,9 +21,10 @@ MOST_SECTORS = 2**32 - 1
 """Sectors that FAT32 can count."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Vfat(FilesystemType):
     """FAT32, whose boot sector mkfs writes first."""
+
+    __slots__ = ()
 
     def uuid(self, derived: str) -> str:
         return fat_form(derived)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from raidplan.base.checksum import crc32c
@@ -38,9 +37,10 @@ ROOT_INODE = 64 * KIB
 CHANGES = "https://git.kernel.org/pub/scm/fs/xfs/xfsprogs-dev.git/tree/doc/CHANGES"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Xfs(FilesystemType):
     """mkfs.xfs writes the superblock first, marked as unfinished."""
+
+    __slots__ = ()
 
     def geometry(self, device: Below) -> xfs.XfsGeometry:
         """The file system as mkfs.xfs will make it. Raises ValueError."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from raidplan.base.findings import Path
 from raidplan.estimate.links.rates import (
@@ -28,8 +28,7 @@ TURNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(NamedTuple):
     """A fact that the layout does not state."""
 
     fact: str
@@ -41,8 +40,7 @@ class Missing:
         return f"the {self.fact} of {self.of}"
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """Something that data passes on its way, shared by every disk that has it on its path."""
 
     name: str
@@ -153,7 +151,7 @@ class Links:
             return self._taking_turns(link)
         if entry.rate is None and entry.switching is None and fis is None:
             unsure = Missing("kind of switching (FIS is assumed)", plug.name)
-            return replace(link, missing=link.missing or unsure)
+            return link._replace(missing=link.missing or unsure)
         return link
 
     def _taking_turns(self, link: Link) -> Link:
@@ -162,8 +160,8 @@ class Links:
         rates = [rate for disk in behind if (rate := self._hardware.disks[disk].rate)]
         known = [rate for rate in (link.bytes_per_second, max(rates, default=None)) if rate is not None]
         missing = link.missing if rates else Missing("disks' rate", link.name)
-        return replace(
-            link, bytes_per_second=min(known, default=None), source=TURNS, missing=missing, one_at_a_time=True
+        return link._replace(
+            bytes_per_second=min(known, default=None), source=TURNS, missing=missing, one_at_a_time=True
         )
 
 

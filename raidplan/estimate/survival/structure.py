@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from raidplan.base.findings import Path
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
@@ -19,8 +20,7 @@ BOOT: Path = ("boot",)
 """The next start: one EFI system partition or boot loader, and the file systems that the boot waits for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stand:
+class Stand(NamedTuple):
     """Things on which another stands: with more than `may_lose` of them gone, it stops."""
 
     parts: tuple[Path, ...]

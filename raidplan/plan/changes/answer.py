@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 VALUE = re.compile(r"(?<!--update)=\S+$")
 """A word whose value differs each time; `--update=metadata` is the name of a mode."""
@@ -67,8 +67,7 @@ class Reason(StrEnum):
     STRIPE = "stripe"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The way to change one property."""
 
     kind: Kind

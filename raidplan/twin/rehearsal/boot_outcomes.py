@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from raidplan.base.findings import Path
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, Structure, structure
@@ -44,7 +43,7 @@ def _waiting(whole: Structure) -> Structure:
     """Arrays that stop as soon as they lack one member."""
     return Structure(
         {
-            path: tuple(replace(stand, may_lose=0, whole=True) for stand in stands)
+            path: tuple(stand._replace(may_lose=0, whole=True) for stand in stands)
             if path[0] == "arrays"
             else stands
             for path, stands in whole.stands.items()
