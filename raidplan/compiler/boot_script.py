@@ -11,6 +11,9 @@ from raidplan.plan.step import Step, WriteFile
 from raidplan.topology import Topology
 from raidplan.topology.boot_places import BootPlace
 
+READ = {"/boot", "/boot/grub"}
+"""The folders that a script copies or installs from; only where they are file systems of their own they can be missing."""
+
 
 def script_step(
     topology: Topology,
@@ -22,7 +25,9 @@ def script_step(
 ) -> Step:
     """Writes a file of this folder with the values in place of its marks, such as `@HOST@`; `gives`: to the places, in words."""
     script = files("raidplan.compiler").joinpath(text).read_text("utf-8")
-    for mark, value in {"HOST": topology.host, **values}.items():
+    mounted = {entry.mount for entry in topology.layout.filesystems.values()} & READ
+    own = {"HOST": topology.host, "MOUNTED": " ".join(sorted(mounted))}
+    for mark, value in {**own, **values}.items():
         script = script.replace(f"@{mark}@", value)
     return Step(
         id="config.boot",

@@ -24,10 +24,25 @@ say() {
     echo "raidplan-boot-loaders: $*" >&2
 }
 
+# md still rebuilds a member below the folder: GRUB reads each that has a slot, also what is not written there yet.
+rebuilt() {
+    for device in $(lsblk -nsro KNAME "$(findmnt -nvro SOURCE -T "$1")" 2>/dev/null); do
+        if [ "$(cat "/sys/block/$device/md/sync_action" 2>/dev/null)" = recover ]; then
+            return 0
+        fi
+    done
+    return 1
+}
+
 # install WHERE COMMAND...
 install() {
     where=$1
     shift
+    if rebuilt @MODULES@; then
+        say "$where keeps its boot loader while a member of the array below /boot is rebuilt: run raidplan-boot-loaders afterwards"
+        failed=1
+        return
+    fi
     if "$@" >/dev/null 2>"$words"; then
         say "installed GRUB on $where"
     else
@@ -69,6 +84,13 @@ now=$(packages)
 if ! [ -d @MODULES@ ] || echo "$now" | grep -qv '^.i '; then
     exit 0
 fi
+# Where one of these is not mounted, its folder is empty, and nothing that the machine starts from.
+for folder in @MOUNTED@; do
+    if ! mountpoint -q "$folder"; then
+        say "$folder is not mounted, so nothing was changed: mount it, and run raidplan-boot-loaders"
+        exit 1
+    fi
+done
 always=${1:-}
 [ "$now" = "$(cat "$done_for" 2>/dev/null)" ] || always=yes
 words=$(mktemp) || exit 1

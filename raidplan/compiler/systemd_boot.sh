@@ -34,7 +34,7 @@ put() {
 # entry VERSION: the kernel in the menu.
 entry() {
     name=$(sed -n 's/^PRETTY_NAME=//p' /etc/os-release | tr -d '"')
-    more=$(tr '\n' ' ' <"$words" 2>/dev/null | sed 's/\(^\| \)root=[^ ]*//g; s/ *$//; s/^ *//')
+    more=$(tr '\n' ' ' 2>/dev/null <"$words" | sed 's/\(^\| \)root=[^ ]*//g; s/ *$//; s/^ *//')
     printf 'title %s\nversion %s\nlinux /@KERNELS@/%s/linux\ninitrd /@KERNELS@/%s/initrd.img\noptions root=%s ro%s\n' \
         "${name:-Linux}" "$1" "$1" "$1" '@ROOT@' "${more:+ $more}"
 }
@@ -88,6 +88,17 @@ esp() {
 
 if ! [ -e "$plain" ]; then
     exit 0
+fi
+# Where one of these is not mounted, its folder is empty, and nothing that the machine starts from.
+for folder in @MOUNTED@; do
+    if ! mountpoint -q "$folder"; then
+        say "$folder is not mounted, so nothing was changed: mount it, and run raidplan-boot-loaders"
+        exit 1
+    fi
+done
+if ! ls /boot/vmlinuz-* >/dev/null 2>&1; then
+    say "no kernel is in /boot, so nothing was changed: install one"
+    exit 1
 fi
 only=${1:-}
 made=$(mktemp) || exit 1

@@ -126,7 +126,7 @@ class Host:
 
     def __init__(self, script: str, root: Path) -> None:
         self.root, self.script, self.log = root, root / "script", root / "log"
-        for place in ("/dev/disk", "/boot", "/usr/lib/", "/var/lib/raidplan"):
+        for place in ("/dev/disk", "/boot", "/usr/lib/", "/var/lib/raidplan", "/sys/block"):
             script = script.replace(place, f"{root}{place}")
         lines = [
             f"PATH={root}/bin:$PATH" if line.startswith("PATH=") else line for line in script.splitlines()
@@ -225,6 +225,54 @@ def test_the_script_says_which_disk_may_not_boot_and_tries_again(tmp_path: Path)
     for _ in range(2):
         code, told, said = host.run()
         assert (code, len(told)) == (1, 1) and "which may not boot any more" in said and "no room" in said
+
+
+def test_the_script_leaves_the_boot_loader_while_the_array_below_it_is_rebuilt(tmp_path: Path) -> None:
+    host = Host(hook(LAYOUT, tmp_path), tmp_path)
+    for uuid in bios_boot(plan(LAYOUT, tmp_path)):
+        host.put(f"dev/disk/by-partuuid/{uuid}")
+    host.program("findmnt", "#!/bin/sh\necho /dev/md127\n")
+    host.put("sys/block/disk-of-md127/md/sync_action", b"recover\n")
+    for _ in range(2):
+        code, told, said = host.run()
+        assert (code, told) == (1, []) and said.count("is rebuilt: run raidplan-boot-loaders afterwards") == 3
+    host.put("sys/block/disk-of-md127/md/sync_action", b"resync\n")
+    assert (host.run()[0], len(host.run("--always")[1])) == (0, 3), (
+        "the first sync has all data on each member"
+    )
+
+
+BOOT_APART = {
+    "bios": LAYOUT.replace("filesystems:\n", "filesystems:\n  boot: {device: d0.data, type: ext4, mount: /boot}\n")
+    .replace("  data: {device: d0.data, type: ext4, mount: /srv}\n", ""),
+    "systemd-boot": BY_SYSTEMD.replace("{os: {size: 3GiB}", "{os: {size: 2GiB}, boot: {size: 900MiB}")
+    .replace("members: [a<0-2>.os]}", "members: [a<0-2>.os]}, boot: {level: raid1, members: [a<0-2>.boot]}")
+    .replace("filesystems:\n", "filesystems:\n  boot: {device: boot, type: ext4, mount: /boot}\n"),
+}  # fmt: skip
+
+
+def test_without_its_boot_mounted_the_script_changes_nothing(tmp_path: Path) -> None:
+    for name, text in BOOT_APART.items():
+        (tmp_path / name).mkdir()
+        host = kernels_host(tmp_path / name, text)[0]
+        empty = f'#!/bin/sh\n[ "$2" != "{host.root}/boot" ] && [ -d "$2" ]\n'
+        if name == "systemd-boot":
+            assert host.run()[0] == 0
+        before = copies(host.root, "boot/efi")
+        host.program("mountpoint", empty)
+        (host.root / "boot/vmlinuz-6.1").unlink()
+        code, told, said = host.run()
+        assert (code, told) == (1, []) and "/boot is not mounted, so nothing was changed" in said
+        assert copies(host.root, "boot/efi") == before
+
+
+def test_the_script_never_takes_the_last_kernel_away(tmp_path: Path) -> None:
+    host, _ = kernels_host(tmp_path)
+    assert host.run()[0] == 0
+    before = copies(tmp_path, "boot/efi")
+    (tmp_path / "boot/vmlinuz-6.1").unlink()
+    code, _, said = host.run()
+    assert code == 1 and "no kernel is in" in said and copies(tmp_path, "boot/efi") == before
 
 
 def test_systemd_boot_is_copied_to_each_mounted_esp_after_the_initramfs(tmp_path: Path) -> None:
