@@ -9,7 +9,7 @@ from raidplan.apply.decide.comparison import UNPROVEN, unproven
 from raidplan.apply.decision import Decision
 from raidplan.apply.execute import WORKERS, Event, Outcome, execute
 from raidplan.apply.journal.journal import Journal
-from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.past import HEADERS, Past
 from raidplan.apply.journal.step_fingerprints import disks_below, marks, marks_of_added
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.syncs import syncs
@@ -57,7 +57,7 @@ def carry_out(
                 for uuid, found in decision.machine.objects.get("array", {}).items()
             },
             below=disks_below(decision.whole),
-            headers=journal.folder / "headers",
+            headers=journal.folder / HEADERS,
             workers=workers or WORKERS,
         )
     finally:

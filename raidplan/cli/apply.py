@@ -12,7 +12,7 @@ from pathlib import Path
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.journal.hand_over import hand_over
-from raidplan.apply.journal.journal import STATE, BrokenJournal, Journal, open_journal
+from raidplan.apply.journal.journal import STATE, BrokenJournal, Journal, open_journal, read_past
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.preflight.mounted import hidden, in_memory
 from raidplan.apply.reading import read_for
@@ -195,6 +195,8 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
             show(event)
 
         outcome = carry_out(decision, journal, tell)
+        if decision.postponed and outcome.complete:
+            decision = _in_sight(decision, journal)
         for sync in outcome.syncs:
             note(sync)
         note(_with_waiting(outcome, decision))
@@ -212,6 +214,14 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
     for sync in outcome.syncs:
         talk(sync_text(sync))
     return _ended(decision, journal.folder, journal.world)
+
+
+def _in_sight(decision: Decision, journal: Journal) -> Decision:
+    """With the steps that wait for a person by what is in the target now: a system of before may lie on what was mounted."""
+    plan, world = decision.whole, journal.world
+    now = decide(plan, world.read(plan), read_past(journal.folder))
+    later = decision.postponed if now.refusals else (*now.left.steps, *now.postponed)
+    return replace(decision, machine=now.machine, postponed=later)
 
 
 def _with_waiting(outcome: Outcome, decision: Decision) -> Outcome:
@@ -233,7 +243,7 @@ def _ended(decision: Decision, folder: Path, world: World) -> int:
         return OK
     to = world.path(STATE) / decision.whole.host
     # A server that a script made, or another rescue system, has no journal here.
-    if folder != to and folder.parent == Path(STATE) and folder.is_dir():
+    if folder != to and folder.is_dir():
         before = hand_over(folder, to, world)
         talk(f"the journal is in {to} from now on, where the installed system finds it")
         if before:

@@ -14,9 +14,7 @@ def state_folder(given: str | None, host: str, target: str = "") -> Path:
 
     A journal that came with a restored backup is an earlier one, as long as this system has its own to hand over.
     """
-    if given:
-        return Path(given)
-    own, below = Path(STATE) / host, Path(target + STATE) / host
+    own, below = Path(given) if given else Path(STATE) / host, Path(target + STATE) / host
     own_counts = own.is_dir() and not was_handed_over(own)
     return below if target and os.path.ismount(target) and below.is_dir() and not own_counts else own
 

@@ -63,6 +63,8 @@ def waiting(decision: Decision) -> Iterator[str]:
     if lacking == (SYSTEM,):
         wanted = ",".join(packages_for(decision.postponed))
         yield f"{target} holds no system yet: install one there, such as by mmdebstrap --skip=check/empty --include={wanted} trixie {target}, then {later}"
+    elif not lacking:
+        yield f"a system lies in {target}, which was not in sight before its file systems were mounted: run {later}"
     elif lacking == (KERNEL,):
         yield f"the system in {target} has no kernel, so there is no initramfs to renew: install one in it, then {later}"
     else:

@@ -11,7 +11,7 @@ from raidplan.plan.step import Step, WriteFile
 from raidplan.topology import Topology
 from raidplan.topology.boot_places import BootPlace
 
-READ = {"/boot", "/boot/grub"}
+READ = ("/boot", "/boot/grub")
 """The folders that a script copies or installs from; only where they are file systems of their own they can be missing."""
 
 
@@ -25,8 +25,8 @@ def script_step(
 ) -> Step:
     """Writes a file of this folder with the values in place of its marks, such as `@HOST@`; `gives`: to the places, in words."""
     script = files("raidplan.compiler").joinpath(text).read_text("utf-8")
-    mounted = {entry.mount for entry in topology.layout.filesystems.values()} & READ
-    own = {"HOST": topology.host, "MOUNTED": " ".join(sorted(mounted))}
+    mounts = [entry.mount for entry in topology.layout.filesystems.values()]
+    own = {"HOST": topology.host, "MOUNTED": " ".join(each for each in READ if each in mounts)}
     for mark, value in {**own, **values}.items():
         script = script.replace(f"@{mark}@", value)
     return Step(

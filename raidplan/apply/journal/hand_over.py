@@ -7,11 +7,15 @@ from itertools import count
 from pathlib import Path
 
 from raidplan.apply.journal.journal import HANDED_OVER
+from raidplan.apply.journal.past import COPIES, HEADERS, PLAN, kept_as
 from raidplan.apply.world import World
+
+OF_A_JOURNAL = ("journal", "journal.*", PLAN, kept_as("*"), HEADERS, COPIES)
+"""The names of what belongs to it; a folder of `--state` may hold anything else too."""
 
 
 def hand_over(folder: Path, to: Path, world: World) -> Path | None:
-    """Copies the journal and all that lies beside it, whole or not at all; where an earlier one lies, as of a restored
+    """Copies the journal and what belongs to it, whole or not at all; where an earlier one lies, as of a restored
     backup, that is kept beside it: its new place. Raises OSError, ValueError."""
     if world.leads_out(to.parent):
         raise ValueError(f"{to.parent} leads out of the target")
@@ -20,7 +24,9 @@ def hand_over(folder: Path, to: Path, world: World) -> Path | None:
     def copy() -> None:
         shutil.rmtree(aside, ignore_errors=True)  # of an interrupted run
         aside.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        shutil.copytree(folder, aside, ignore=shutil.ignore_patterns(HANDED_OVER))
+        aside.mkdir(mode=0o700)
+        for each in (each for each in folder.iterdir() if any(map(each.match, OF_A_JOURNAL))):
+            (shutil.copytree if each.is_dir() else shutil.copy2)(each, aside / each.name)
 
     world.effect("write", str(aside), copy)
     for path in (*sorted(aside.rglob("*")), aside):

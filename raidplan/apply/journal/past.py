@@ -9,6 +9,8 @@ from typing import Any, cast, get_args
 
 from raidplan.plan.origin import Kind, Origin, origin_of_id
 
+HEADERS, COPIES = "headers", "copies"
+"""The folders beside a journal: of LUKS headers, and of what `undo` puts back."""
 PLAN = "plan.json"
 """The file beside the journal with the plan of its last run."""
 

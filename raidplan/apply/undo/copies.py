@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from raidplan.apply.journal.past import COPIES
 from raidplan.facts import DiskFact
 
-FOLDER = "copies"
 DISK, CONFIGURATION = ".disk", "files.configuration"
 """The suffix of the copies of disks, and the first name of the copy of the configuration."""
 
@@ -133,7 +133,7 @@ def read_copies(folder: Path, digests: Mapping[str, str]) -> Copies:
     """The copies of a run. Raises OSError, and ValueError for one that was changed."""
     copies = Copies()
     for name, wanted in digests.items():
-        file = folder / FOLDER / name
+        file = folder / COPIES / name
         data = file.read_bytes() if file.is_file() else b""
         if digest(data) != wanted:
             raise ValueError(f"{file} is not the copy that the journal speaks of: it was removed or changed")

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING
 from raidplan.apply.configuration.blocks import BrokenBlock, as_bytes, as_text, wanted_text
 from raidplan.apply.configuration.files import holds, real
 from raidplan.apply.configuration.switches import switched
-from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.past import COPIES, Past
 from raidplan.apply.undo.changed_since import compare_with_copy
 from raidplan.apply.undo.copies import (
     CONFIGURATION,
     DISK,
-    FOLDER,
     Copies,
     Copy,
     FileCopy,
@@ -134,7 +133,7 @@ def keep(start: Start, folder: Path) -> tuple[dict[str, str], list[str]]:
     past, world = start.past, start.world
     if any(step in past.final for step in past.run):
         return {}, []
-    place = folder / FOLDER
+    place = folder / COPIES
     place.mkdir(mode=0o700, exist_ok=True)
     if not past.copies:
         for old in sorted(place.iterdir()):
