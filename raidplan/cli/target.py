@@ -48,7 +48,8 @@ def missing(decision: Decision) -> tuple[str, ...]:
     if not system.get("initramfs"):
         made_otherwise = (INITRAMFS_TOOLS.name,) if system.get("other_initramfs") else (KERNEL,)
         return made_otherwise if installed(decision) else (SYSTEM,)
-    commands = [step.action.argv for step in decision.postponed if isinstance(step.action, Run)]
+    actions = [step.action for step in decision.postponed]
+    commands = [each.argv for each in actions if isinstance(each, Run) and each.inside]
     there = texts(system.get("programs")), texts(system.get("platforms"))
     return tuple(sorted({package for argv in commands for package in missing_packages(argv, *there)}))
 

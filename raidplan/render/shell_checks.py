@@ -23,6 +23,8 @@ OWN_TOOLS = ("awk", "blkid", "lsblk", "readlink", "sed", "wipefs")
 """The programs that the functions run beyond the tools that every system has."""
 TARGET_TOOLS = ("chroot", "findmnt", "mount", "unshare")
 """Those that run programs of the system below a target, and see what is mounted there."""
+ELSEWHERE = "this script makes /, and no system runs from that yet: in a rescue system, make it by raidplan plan --target /mnt --format shell"
+"""The refusal of a plan without a target on a machine that would become another one."""
 CLEARING_TOOLS = ("blockdev", "cmp", "dd", "grep")
 
 
@@ -31,6 +33,8 @@ def checks(plan: Plan, whole: Plan, variables: Mapping[str, str]) -> Iterator[st
     yield "# Before anything is written: every disk is found, and everything that is written over is blank."
     yield ""
     yield "[ \"$(id -u)\" -eq 0 ] || refuse 'not root: run it with sudo'"
+    if not plan.target and _mounts_root(plan):
+        yield wrapped(["refuse", quoted(ELSEWHERE)])
     clears = [step.action for step in plan.steps if isinstance(step.action, Zero)]
     inside = {*plan.tools_inside, *(tool for by in renewed(plan) for tool in by.tools)}
     own = {*plan.tools, *OWN_TOOLS, *(CLEARING_TOOLS if clears else ())}
@@ -66,10 +70,14 @@ def _of_the_system(plan: Plan, whole: Plan, inside: set[str]) -> Iterator[str]:
     if any(overview.for_system(plan, step) for step in plan.steps):
         yield from (wrapped(["require_mounted", *map(quoted, each)]) for each in _mounts(whole))
         yield wrapped(["require_inside", *map(quoted, sorted(inside))])
-    elif any(step.proof and (step.proof.kind, step.proof.key) == ("mount", "/") for step in plan.steps):
+    elif _mounts_root(plan):
         yield "require_empty_target"
     else:
         yield "require_target"
+
+
+def _mounts_root(plan: Plan) -> bool:
+    return any(step.proof and (step.proof.kind, step.proof.key) == ("mount", "/") for step in plan.steps)
 
 
 def _of_boot(plan: Plan, whole: Plan) -> Iterator[str]:

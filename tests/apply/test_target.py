@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from tempfile import NamedTemporaryFile
@@ -18,14 +18,14 @@ from raidplan.apply.configuration.files import write
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.execute import Outcome
 from raidplan.apply.journal.hand_over import hand_over
-from raidplan.apply.journal.journal import STATE, open_journal, read_past
+from raidplan.apply.journal.journal import STATE, Journal, open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight import preflight as checks
 from raidplan.apply.preflight.mounted import in_memory
 from raidplan.apply.preflight.preflight import mount_points_empty
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.world import World
-from raidplan.cli import OK
+from raidplan.cli import OK, STOPPED
 from raidplan.cli import apply as apply_command
 from raidplan.cli.output import Unable
 from raidplan.cli.progress import _data
@@ -164,6 +164,56 @@ def test_from_blank_disks_to_the_booted_system(tmp_path: Path) -> None:
     state.objects["swap"] = {key: {**found, "active": True} for key, found in state.objects["swap"].items()}
     hand_over(root / "var/lib/raidplan", root / "mnt/var/lib/raidplan", Simulated(plan(), root, state))
     assert apply(plan(""), Simulated(plan(""), root / "mnt", state)) == "nothing to do", "as it was booted"
+
+
+def test_a_system_that_was_out_of_sight_before_its_mounts_is_not_called_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after another boot of the rescue system."""
+    root, state = rescue(tmp_path)
+    assert apply(plan(), Simulated(plan(), root, state)) == "done"
+    install(root)
+    installed = root / "mnt"
+    installed.rename(root / "disk")
+    (root / "mnt").mkdir()
+    state.objects["mount"].clear()
+    before = decided(root, state)
+    assert {step.id for step in before.left.steps} >= {"filesystem.root.mount"}
+    assert apply_command.missing(before) == ("system",)
+    assert apply(plan(), Simulated(plan(), root, state)) == "done"
+    (root / "mnt/boot").rmdir()
+    (root / "mnt").rmdir()
+    (root / "disk").rename(root / "mnt")
+    world = Simulated(plan(), root, state)
+    monkeypatch.setattr(apply_command, "decide", partial(decide, here=False))
+    after = apply_command._in_sight(before, Journal(root / "var/lib/raidplan", world))
+    assert {step.id for step in after.postponed} >= {"config.fstab", "config.initramfs"}
+    assert apply_command.missing(after) == () and apply_command.installed(after)
+    (words,) = apply_command.waiting(after)
+    assert words.startswith("a system lies in /mnt") and "mmdebstrap" not in words
+    assert apply_command._ended(after, root / "none", world) == STOPPED
+
+
+def test_a_journal_in_a_folder_of_its_own_is_handed_over_without_what_else_lies_there(tmp_path: Path) -> None:
+    root, state = rescue(tmp_path)
+    assert apply(plan(), Simulated(plan(), root, state)) == "done"
+    install(root)
+    world = Simulated(plan(), root, state)
+    assert apply(plan(), world) == "done"
+    usb = tmp_path / "usb"
+    (root / "var/lib/raidplan").rename(usb)
+    (usb / "holiday.jpg").write_bytes(b"photo")
+    (usb / "headers").mkdir()
+    (usb / "headers/crypt").write_bytes(b"header")
+    assert apply_command._ended(decided(root, state), usb, world) == OK
+    below = world.path(STATE) / "fresh"
+    assert {str(file.relative_to(below)) for file in below.rglob("*")} >= {
+        "journal",
+        "headers",
+        "headers/crypt",
+    }
+    assert not (below / "holiday.jpg").exists() and (usb / "journal").exists()
+    assert (usb / "handed-over").exists()
 
 
 def test_of_a_server_that_somebody_else_made_there_is_no_journal_to_hand_over(tmp_path: Path) -> None:

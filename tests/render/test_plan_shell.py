@@ -174,6 +174,15 @@ def test_a_missing_disk_stops_before_anything(tmp_path: Path) -> None:
     assert "d00: no disk has serial JBOD-00" in result.stderr and "nothing was written" in result.stderr
 
 
+def test_a_plan_that_makes_the_root_of_a_server_is_for_a_rescue_system(tmp_path: Path) -> None:
+    made = of_layout("examples/root-raid1-bios.yaml")
+    bench = Bench(tmp_path, [*made.tools])
+    # The boot loader's script has a line of its own that sets the PATH.
+    result = bench.run(plan_shell(made).replace("\nPATH=", "\n# PATH=", 1))
+    assert result.returncode == 4 and "raidplan plan --target /mnt" in result.stderr and not bench.calls
+    assert "this script makes /" not in plan_shell(replace(made, target="/mnt"))
+
+
 def test_a_missing_tool_stops_before_anything(tmp_path: Path) -> None:
     bench = Bench(tmp_path, ["first"])
     result = bench.run(own_path(plan_shell(plan(step(Run(("first",))), step(Run(("no-such-tool",)))))))
