@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from raidplan.base.hidden import is_seen
 from raidplan.base.size import MIB, human
+from raidplan.base.words import counted
 from raidplan.discover.wiring import Wire
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import comparable
@@ -26,6 +27,9 @@ SYSTEM = re.compile(
 )
 """Mount points of the running system, or of the medium that it was started from."""
 
+WINDOWS = ("e3c9e316-0b5c-4db8-817d-f92df00215ae", "de94bba4-06d1-4d40-a16a-bfd50179d6ac")
+"""The GPT types of Microsoft's reserved and recovery partitions: each disk that Windows starts from has the first."""
+
 Field = str | int | bool | Mapping[str, Mapping[str, str]]
 
 
@@ -40,6 +44,8 @@ class FoundDisk:
     remarks: tuple[str, ...] = ()
     system: str = ""
     """The parts of the running system on it; empty if there are none."""
+    windows: bool = False
+    """Another system is on it, and it is kept for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +139,14 @@ def _disk(
         **known,
     }
     system = ", ".join(visible(user) for user in disk.users if SYSTEM.fullmatch(user))
-    if system:
+    windows = any(part.type in WINDOWS for part in disk.partitions)
+    if system or windows:
         fields |= {"keep": True, **({"partitions": parts} if (parts := _partitions(disk)) else {})}
     left_out = [
         f"its {key} is left out: {_wrong(key, text)}" for key, text in stated.items() if key not in known
     ]
-    remarks = (*left_out, *_remarks(disk, known, shared, system))
-    return FoundDisk(name, visible(disk.node), fields, disk.size, remarks, system)
+    remarks = (*left_out, *_remarks(disk, known, shared, kept=bool(system or windows)))
+    return FoundDisk(name, visible(disk.node), fields, disk.size, remarks, system, windows)
 
 
 def _partitions(disk: DiskFact) -> dict[str, dict[str, str]]:
@@ -167,7 +174,7 @@ def _wrong(key: str, text: str) -> str:
 
 
 def _remarks(
-    disk: DiskFact, known: Mapping[str, str], shared: Mapping[tuple[str, str], list[str]], system: str
+    disk: DiskFact, known: Mapping[str, str], shared: Mapping[tuple[str, str], list[str]], *, kept: bool
 ) -> Iterator[str]:
     """Remarks to read before using the disk."""
     if not disk.serial.strip():
@@ -183,8 +190,14 @@ def _remarks(
     if disk.read_only:
         yield "read-only"
     in_use = [visible(user) for user in disk.users]
-    if in_use and not system:
+    if in_use and not kept:
         yield f"in use: {', '.join(in_use)}"
+    there = [
+        *map(visible, disk.signatures),
+        *([counted(len(disk.partitions), "partition")] if disk.partitions else []),
+    ]
+    if there and not kept:
+        yield f"not blank ({', '.join(there)}): apply refuses it, unless keep: true describes it or wipe: true gives it up"
 
 
 def readable_size(size: int) -> str:

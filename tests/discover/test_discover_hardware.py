@@ -150,7 +150,20 @@ def test_a_kept_disk_has_its_partitions_to_the_byte(tmp_path):
     (described,) = as_layout(tmp_path, hardware_yaml(found(with_a_gap))).hardware.disks.values()
     assert described.keep and not described.partitions
     other = replace(disk("sdb", "B1"), partitions=TABLE)
-    assert "partitions" not in hardware_yaml(found(other))
+    assert "partitions:" not in hardware_yaml(found(other))
+
+
+def test_a_disk_of_windows_is_kept_and_another_that_is_not_blank_is_told(tmp_path):
+    reserved = PartitionFact("/dev/sda1", "u1", "e3c9e316-0b5c-4db8-817d-f92df00215ae", 2**20, 2**24)
+    windows = replace(disk("sda", "A1"), partitions=(reserved,))
+    other = replace(disk("sdb", "B1"), partitions=TABLE, signatures=("gpt at 0x200",))
+    text = hardware_yaml(found(windows, other, disk("sdc", "C1")))
+    assert "  # d00, /dev/sda, is kept because Windows is on it, or was\n" in text
+    assert text.count("not blank (") == 1
+    assert "  # d01, /dev/sdb: not blank (gpt at 0x200, 2 partitions): apply refuses it, unless keep: true" in text
+    disks = as_layout(tmp_path, text).hardware.disks
+    assert [each.keep for each in disks.values()] == [True, False, False]
+    assert list(disks["d00"].partitions) == ["p1"]
 
 
 def test_no_disks_at_all(tmp_path):
