@@ -190,6 +190,6 @@ def _rate(problem: Problem, demand: Demand, members: Sequence[int]) -> Iterator[
         said = f" has {reached / demand.passed / 1e6:.0f} MB/s, its share of {limit}"
     else:
         device = next(each for each in map(problem.devices.__getitem__, members) if each.name == limit)
-        own = device.rate if device.rate == reached else device.port
+        own = device.rate if demand.pace_of_itself(device) == reached else device.port
         said = f", {limit}, has {own / 1e6:.0f} MB/s{', assumed' if own == device.assumed else ''}"
     yield f"with this array alone at work, its slowest member{said}"

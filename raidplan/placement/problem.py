@@ -105,7 +105,11 @@ class Demand:
 
     def pace(self, device: Device) -> float:
         """Bytes per second under the heads of a member that no other one holds back."""
-        return min(device.rate, device.port * self.passed)
+        return min(self.pace_of_itself(device), device.port * self.passed)
+
+    def pace_of_itself(self, device: Device) -> float:
+        """The same without its port; a disk without heads passes over nothing, so it gets as much further as its port."""
+        return device.rate * (self.passed if device.rotational is False else 1)
 
     @cached_property
     def key(self) -> Hashable:

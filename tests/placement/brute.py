@@ -138,7 +138,10 @@ def _one(
                 dying, unfed = (dying, unfed + 1) if is_set else (dying + 1, unfed)
     shared = sum(len(spare.parts & member.parts) for spare in spares for member in members)
     sizes = [device.size for device in every]
-    rates = [min(device.rate, device.port * passed(demand)) for device in members]
+    rates = [
+        min(device.rate * (passed(demand) if device.rotational is False else 1), device.port * passed(demand))
+        for device in members
+    ]
     for link, capacity in problem.capacity.items():
         through = sum(link in device.links for device in members)
         rates += [capacity * passed(demand) / through] if through else []

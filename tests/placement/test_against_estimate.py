@@ -67,7 +67,7 @@ def goals(topology: Topology, pool: list[str], members: tuple[str, ...], level: 
     [
         ("size: 4TB, rotational: true", ", d0, has 210 MB/s, assumed"),
         ("size: 12TB", ", d0, has 261 MB/s, assumed"),
-        ("size: 1TB, rotational: false", ", d0, has 560 MB/s, assumed"),
+        ("size: 1TB, rotational: false", ", d0, has 552 MB/s"),
         ("size: 1TB, rotational: false, link: 3Gbps", ", d0, has 276 MB/s"),
         ("size: 4TB, rate: 150MB/s", ", d0, has 150 MB/s"),
         ("size: 4TB, rate: 550MB/s, link: 1.5Gbps", ", d0, has 138 MB/s"),
