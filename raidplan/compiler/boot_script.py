@@ -26,7 +26,7 @@ def script_step(
     """Writes a file of this folder with the values in place of its marks, such as `@HOST@`; `gives`: to the places, in words."""
     script = files("raidplan.compiler").joinpath(text).read_text("utf-8")
     mounts = [entry.mount for entry in topology.layout.filesystems.values()]
-    own = {"HOST": topology.host, "MOUNTED": " ".join(each for each in READ if each in mounts)}
+    own = {"HOST": topology.host, "MOUNTED": "\n".join(f"mounted {each}" for each in READ if each in mounts)}
     for mark, value in {**own, **values}.items():
         script = script.replace(f"@{mark}@", value)
     return Step(

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Written by raidplan for the host @HOST@: each of its disks has the boot loader of the installed packages.
 # dpkg runs it after every update. By hand: raidplan-boot-loaders, or raidplan-boot-loaders --always.
-# shellcheck disable=SC2317  # a machine uses boot_sector or esp
+# shellcheck disable=SC2317  # a machine uses boot_sector or esp, and mounted only for a /boot of its own
 set -u
 LC_ALL=C
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -24,7 +24,15 @@ say() {
     echo "raidplan-boot-loaders: $*" >&2
 }
 
-# md still rebuilds a member below the folder: GRUB reads each that has a slot, also what is not written there yet.
+# mounted FOLDER: without its file system it is empty, and nothing that the machine starts from.
+mounted() {
+    if ! mountpoint -q "$1"; then
+        say "$1 is not mounted, so nothing was changed: mount it, and run raidplan-boot-loaders"
+        exit 1
+    fi
+}
+
+# rebuilt FOLDER: md still rebuilds a member below it. GRUB reads each that has a slot, also what is not written there yet.
 rebuilt() {
     for device in $(lsblk -nsro KNAME "$(findmnt -nvro SOURCE -T "$1")" 2>/dev/null); do
         if [ "$(cat "/sys/block/$device/md/sync_action" 2>/dev/null)" = recover ]; then
@@ -38,7 +46,7 @@ rebuilt() {
 install() {
     where=$1
     shift
-    if rebuilt @MODULES@; then
+    if rebuilt /boot; then
         say "$where keeps its boot loader while a member of the array below /boot is rebuilt: run raidplan-boot-loaders afterwards"
         failed=1
         return
@@ -84,13 +92,7 @@ now=$(packages)
 if ! [ -d @MODULES@ ] || echo "$now" | grep -qv '^.i '; then
     exit 0
 fi
-# Where one of these is not mounted, its folder is empty, and nothing that the machine starts from.
-for folder in @MOUNTED@; do
-    if ! mountpoint -q "$folder"; then
-        say "$folder is not mounted, so nothing was changed: mount it, and run raidplan-boot-loaders"
-        exit 1
-    fi
-done
+@MOUNTED@
 always=${1:-}
 [ "$now" = "$(cat "$done_for" 2>/dev/null)" ] || always=yes
 words=$(mktemp) || exit 1

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Written by raidplan for the host @HOST@: each of its EFI system partitions has systemd-boot, every kernel and its initramfs.
 # dpkg and update-initramfs run it. By hand: raidplan-boot-loaders, or raidplan-boot-loaders MOUNT for one of them.
+# shellcheck disable=SC2317  # mounted is for a /boot of its own
 set -u
 LC_ALL=C
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -14,6 +15,14 @@ absent=0
 
 say() {
     echo "raidplan-boot-loaders: $*" >&2
+}
+
+# mounted FOLDER: without its file system it is empty, and nothing that the machine starts from.
+mounted() {
+    if ! mountpoint -q "$1"; then
+        say "$1 is not mounted, so nothing was changed: mount it, and run raidplan-boot-loaders"
+        exit 1
+    fi
 }
 
 # put FILE PLACE: the whole copy, or what was there before.
@@ -89,13 +98,7 @@ esp() {
 if ! [ -e "$plain" ]; then
     exit 0
 fi
-# Where one of these is not mounted, its folder is empty, and nothing that the machine starts from.
-for folder in @MOUNTED@; do
-    if ! mountpoint -q "$folder"; then
-        say "$folder is not mounted, so nothing was changed: mount it, and run raidplan-boot-loaders"
-        exit 1
-    fi
-done
+@MOUNTED@
 if ! ls /boot/vmlinuz-* >/dev/null 2>&1; then
     say "no kernel is in /boot, so nothing was changed: install one"
     exit 1

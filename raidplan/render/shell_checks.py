@@ -34,7 +34,7 @@ def checks(plan: Plan, whole: Plan, variables: Mapping[str, str]) -> Iterator[st
     yield ""
     yield "[ \"$(id -u)\" -eq 0 ] || refuse 'not root: run it with sudo'"
     if not plan.target and _mounts_root(plan):
-        yield wrapped(["refuse", quoted(ELSEWHERE)])
+        yield f'[ -n "$below" ] || refuse {quoted(ELSEWHERE)}'
     clears = [step.action for step in plan.steps if isinstance(step.action, Zero)]
     inside = {*plan.tools_inside, *(tool for by in renewed(plan) for tool in by.tools)}
     own = {*plan.tools, *OWN_TOOLS, *(CLEARING_TOOLS if clears else ())}

@@ -23,6 +23,7 @@ exec </dev/null
 # Before anything is written: every disk is found, and everything that is written over is blank.
 
 [ "$(id -u)" -eq 0 ] || refuse 'not root: run it with sudo'
+[ -n "$below" ] || refuse 'this script makes /, and no system runs from that yet: in a rescue system, make it by raidplan plan --target /mnt --format shell'
 require_tools awk blkid cpio cryptsetup debconf-set-selections df find grep grub-install lsblk mdadm mkdir \
 	mke2fs mkinitramfs mkswap mktemp modprobe readlink run-parts sed sfdisk sort swapon systemctl udevadm \
 	unmkinitramfs update-grub update-initramfs wipefs
@@ -397,7 +398,7 @@ write_file /usr/local/sbin/raidplan-boot-loaders 0755 <<'END'
 #!/bin/sh
 # Written by raidplan for the host safe: each of its disks has the boot loader of the installed packages.
 # dpkg runs it after every update. By hand: raidplan-boot-loaders, or raidplan-boot-loaders --always.
-# shellcheck disable=SC2317  # a machine uses boot_sector or esp
+# shellcheck disable=SC2317  # a machine uses boot_sector or esp, and mounted only for a /boot of its own
 set -u
 LC_ALL=C
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -420,10 +421,33 @@ say() {
     echo "raidplan-boot-loaders: $*" >&2
 }
 
+# mounted FOLDER: without its file system it is empty, and nothing that the machine starts from.
+mounted() {
+    if ! mountpoint -q "$1"; then
+        say "$1 is not mounted, so nothing was changed: mount it, and run raidplan-boot-loaders"
+        exit 1
+    fi
+}
+
+# rebuilt FOLDER: md still rebuilds a member below it. GRUB reads each that has a slot, also what is not written there yet.
+rebuilt() {
+    for device in $(lsblk -nsro KNAME "$(findmnt -nvro SOURCE -T "$1")" 2>/dev/null); do
+        if [ "$(cat "/sys/block/$device/md/sync_action" 2>/dev/null)" = recover ]; then
+            return 0
+        fi
+    done
+    return 1
+}
+
 # install WHERE COMMAND...
 install() {
     where=$1
     shift
+    if rebuilt /boot; then
+        say "$where keeps its boot loader while a member of the array below /boot is rebuilt: run raidplan-boot-loaders afterwards"
+        failed=1
+        return
+    fi
     if "$@" >/dev/null 2>"$words"; then
         say "installed GRUB on $where"
     else
@@ -465,6 +489,7 @@ now=$(packages)
 if ! [ -d /usr/lib/grub/i386-pc ] || echo "$now" | grep -qv '^.i '; then
     exit 0
 fi
+mounted /boot
 always=${1:-}
 [ "$now" = "$(cat "$done_for" 2>/dev/null)" ] || always=yes
 words=$(mktemp) || exit 1
