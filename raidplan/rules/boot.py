@@ -8,10 +8,10 @@ from raidplan.base.findings import Path, Severity
 from raidplan.base.words import SHOWN, listed
 from raidplan.estimate.survival import Outcome, structure
 from raidplan.estimate.survival.loss import outcomes
-from raidplan.rules.lib.boot_devices import boot_filesystem, esps
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import place
 from raidplan.topology import Topology
+from raidplan.topology.boot_devices import boot_filesystem, esps
 from raidplan.topology.resolve import DISKS
 
 

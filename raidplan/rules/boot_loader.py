@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.words import listed
 from raidplan.layout.kinds.array import Array
-from raidplan.rules.lib.boot_devices import boot_filesystem, read_by_loader
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.loader_places import BIOS, EFI, loader_disks, partitions_for
 from raidplan.rules.lib.subjects import agreeing, place, places
 from raidplan.topology import Topology
-
-FLAT = ("grub-legacy", "lilo", "syslinux", "systemd-boot")
-"""Loaders, or the firmware below them, that know nothing of md: to them a member is a plain partition."""
+from raidplan.topology.boot_devices import (
+    FLAT,
+    boot_filesystem,
+    in_the_way,
+    read_by_loader,
+    with_large_sectors,
+)
 
 
 @rule(Severity.ERROR, acceptable=True)
@@ -73,6 +76,7 @@ def loader_cannot_read_array(topology: Topology) -> Iterator[Hit]:
     GRUB 0.97, LILO and syslinux know nothing of md, and systemd-boot has only what the firmware reads: to
     them a member is a partition with a file system, which is true for raid1 with its superblock at the
     end (0.90, 1.0) alone. Said about `boot: {loader: ...}`; about GRUB 2 where nothing is said.
+    raidplan's tests start servers from raid1 alone; for other levels, and for LVM on them, GRUB's source speaks.
 
     Bad:
         hardware:
@@ -101,13 +105,12 @@ def loader_cannot_read_array(topology: Topology) -> Iterator[Hit]:
     loader, name = read_by_loader(topology)
     for item in topology.below(topology.layout.filesystems[name].device) if name is not None else ():
         array = topology.layout.arrays.get(item.name) if item.path[0] == "arrays" else None
-        bad = _obstacle(loader, array) if array is not None else None
-        if array is not None and bad is not None:
-            key, why = bad
+        key = in_the_way(loader, array) if array is not None else ""
+        if array is not None and key:
             mends = key == "metadata" and array.policy != "journal"
             yield Hit(
                 (*item.path, key) if key in array.written else item.path,
-                f"{loader} has to read {name} from {item.name}, and {why}",
+                f"{loader} has to read {name} from {item.name}, and {_obstacle(loader, array, key)}",
                 "or use GRUB 2"
                 if mends
                 else 'put /boot on a raid1 with metadata: "1.0", or use GRUB 2'
@@ -118,18 +121,13 @@ def loader_cannot_read_array(topology: Topology) -> Iterator[Hit]:
             )
 
 
-def _obstacle(loader: str, array: Array) -> tuple[str, str] | None:
-    """The key that is in the way, and what is wrong with it."""
+def _obstacle(loader: str, array: Array, key: str) -> str:
+    """The reason for which the loader cannot read it, by the key that is in the way."""
     if loader not in FLAT:
-        return ("level", "GRUB reads no linear arrays") if array.level == "linear" else None
-    if array.level != "raid1":
-        return "level", f"it knows nothing of md: of {array.level} no member holds a whole file system"
-    if array.metadata in ("1.1", "1.2"):
-        return (
-            "metadata",
-            f"it knows nothing of md, which with {array.metadata} stands before the file system",
-        )
-    return None
+        return f"GRUB reads no {array.level} arrays"
+    if key == "level":
+        return f"it knows nothing of md: of {array.level} no member holds a whole file system"
+    return f"it knows nothing of md, which with {array.metadata} stands before the file system"
 
 
 @rule(Severity.ERROR, acceptable=True)
@@ -164,13 +162,7 @@ def bios_boot_from_4kn(topology: Topology) -> Iterator[Hit]:
     Source: https://rmprepusb.com/other-useful-articles/advanced-format-4k-sector-hard-disks; Seagate and Western
     Digital, "Advanced Format" (4Kn boots with UEFI only).
     """
-    name = boot_filesystem(topology)
-    if topology.layout.hardware.firmware != "bios" or name is None:
-        return
-    disks = topology.layout.hardware.disks
-    used = loader_disks(topology) or topology.disks_below(topology.layout.filesystems[name].device)
-    large = sorted(disk for disk in used if disks[disk].logical_block == 4096)
-    if large and len(large) == len(used):
+    if large := with_large_sectors(topology):
         path: Path = ("hardware", "firmware")
         yield Hit(
             path,

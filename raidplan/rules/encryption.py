@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from raidplan.base.findings import Path, Severity
 from raidplan.layout.kinds.encryption import Encryption
 from raidplan.rules.lib.areas import swap_areas
-from raidplan.rules.lib.boot_devices import esps, read_by_loader
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.locks import encryptions_below, locks_of
-from raidplan.rules.lib.subjects import filesystem_of, mounted, place
+from raidplan.rules.lib.subjects import filesystem_of, place
 from raidplan.topology import Topology
+from raidplan.topology.boot_devices import esps, read_by_loader
+from raidplan.topology.mounts import mounted
 
 FLEETING = ("/dev", "/proc", "/run", "/sys", "/tmp", "/var/run")
 """Folders that are empty after a boot, or made by the kernel."""

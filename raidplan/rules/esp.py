@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from raidplan.base.findings import Edit, Severity
 from raidplan.base.size import MIB, human
 from raidplan.layout.kinds.array import Array
-from raidplan.rules.lib.boot_devices import esps
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.loader_places import holds_fat, lacking, mounted_fat
 from raidplan.rules.lib.subjects import place
 from raidplan.topology import Topology
+from raidplan.topology.boot_devices import FIRMWARE, esps, in_the_way
 from raidplan.topology.boot_places import boot_places
 
 ROOM_FOR_KERNELS = 400 * MIB
@@ -83,12 +83,11 @@ def esp_on_raid(topology: Topology) -> Iterator[Hit]:
 
 
 def _unreadable(array: Array) -> str | None:
-    """Why no member of the array looks like a FAT partition; None if each does."""
-    if array.level != "raid1":
-        return f"it is {array.level}, and only the members of a raid1 hold the file system whole"
-    if array.metadata in ("1.1", "1.2"):
-        return f"metadata {array.metadata} puts the superblock before the file system"
-    return None
+    """The reason for which no member of the array looks like a FAT partition; None if each does."""
+    return {
+        "level": f"it is {array.level}, and only the members of a raid1 hold the file system whole",
+        "metadata": f"metadata {array.metadata} puts the superblock before the file system",
+    }.get(in_the_way(FIRMWARE, array))
 
 
 @rule(Severity.ERROR)

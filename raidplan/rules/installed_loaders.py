@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.words import listed
-from raidplan.rules.lib.boot_devices import boot_filesystem, esps
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.loader_places import (
     BIOS,
@@ -14,11 +13,12 @@ from raidplan.rules.lib.loader_places import (
     lacking,
     loader_disks,
     mounted_fat,
+    on_disks,
     partitions_for,
-    partitions_of_type,
 )
 from raidplan.rules.lib.subjects import agreeing, footing, losses, places
 from raidplan.topology import Topology
+from raidplan.topology.boot_devices import boot_filesystem, esps, partitions_of_type, starting_places
 from raidplan.topology.boot_places import INSTALLED, boot_places, kept_places, made_root, places_of
 
 
@@ -114,17 +114,11 @@ def _to_install(topology: Topology, disks: frozenset[str]) -> tuple[Edit, ...]:
 
 def _nothing_mounted(topology: Topology, at: Path, fact: str) -> Iterator[Hit]:
     """A loader and a firmware are named, and there is no place for it; nothing where other rules speak of it."""
-    named, bios = esps(topology), topology.layout.hardware.firmware == "bios"
-    if not loader_disks(topology) or (lacking(topology, named) and not bios):
+    named = esps(topology)
+    if not loader_disks(topology) or lacking(topology, named):
         return
     arrays = [device for device in named if device in topology.layout.arrays]
-    if bios:
-        yield Hit(
-            at,
-            f"{fact}: a BIOS starts it from a BIOS boot partition, and no disk has one",
-            "give each of its disks a partition bios: {size: 1MiB, type: bios-boot}",
-        )
-    elif arrays:
+    if arrays:
         yield Hit(
             at,
             f"{fact}: it is installed on EFI system partitions of their own, and {listed(arrays, last=' and ')} is an array",
@@ -200,15 +194,14 @@ def too_few_boot_loaders(topology: Topology) -> Iterator[Hit]:
 
 
 def _has_loader(topology: Topology) -> dict[str, str]:
-    """The disks that the machine starts from, and the partition on each.
+    """The disks that the machine starts from, and the partition on each; of several firmwares that it may have, those of which fewer are.
 
-    An EFI system partition counts where a loader is installed on it; or where it is named, and another rule says what it lacks.
+    Among them are the EFI system partitions that are named and lack something: another rule says what.
     """
-    installed = {place.disk: place.name for place in (*boot_places(topology), *kept_places(topology))}
-    if not installed:
-        return loader_disks(topology)
-    named = lacking(topology, esps(topology))
-    return {disk: device for device in named for disk in topology.disks_below(device)} | installed
+    groups = [on_disks(topology, group) for group in starting_places(topology)]
+    least = min(groups, key=len, default={})
+    named = lacking(topology, esps(topology)) if topology.layout.hardware.firmware != "bios" else ()
+    return least and on_disks(topology, named) | least
 
 
 def _more_loaders(topology: Topology, bare: Sequence[str], like: str) -> tuple[str, tuple[Edit, ...], str]:

@@ -8,9 +8,10 @@ from raidplan.base.findings import Severity
 from raidplan.base.words import listed
 from raidplan.layout.kinds.disk import Disk
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.subjects import agreeing, arrays, mounted, places, redundant
+from raidplan.rules.lib.subjects import agreeing, arrays, places, redundant
 from raidplan.topology import Topology
 from raidplan.topology.kept import kept_devices, kept_disks
+from raidplan.topology.mounts import mounted
 from raidplan.topology.resolve import DISKS
 
 

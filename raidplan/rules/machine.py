@@ -12,12 +12,12 @@ from raidplan.rules.lib.subjects import (
     all_of,
     arrays,
     footing,
-    mounted,
     own_disks,
     places,
     redundant,
 )
 from raidplan.topology import Topology
+from raidplan.topology.mounts import mounted
 
 BATCH_CHARACTERS = 3
 """Serial numbers that differ in their last so many characters only are of one batch."""

@@ -10,8 +10,9 @@ from raidplan.base.words import counted, listed
 from raidplan.rules.lib.areas import Area, spread_swap, swap_areas
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import free_partitions
-from raidplan.rules.lib.subjects import agreeing, arrays, footing, mounted, place, places, redundant
+from raidplan.rules.lib.subjects import agreeing, arrays, footing, place, places, redundant
 from raidplan.topology import Topology
+from raidplan.topology.mounts import mounted
 
 
 def _places(areas: list[Area], but: Area) -> Iterator[Related]:

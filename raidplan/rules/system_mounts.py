@@ -9,11 +9,15 @@ from raidplan.base.findings import Edit, Severity
 from raidplan.base.words import listed
 from raidplan.estimate.survival import Outcome, structure
 from raidplan.estimate.survival.loss import outcomes
+from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.subjects import mounted, place
+from raidplan.rules.lib.subjects import place
 from raidplan.topology import Topology
+from raidplan.topology.boot_devices import apart_from_boot, needed_at_start
 from raidplan.topology.boot_places import INSTALLED
+from raidplan.topology.kept import kept
+from raidplan.topology.mounts import mounted
 
 NEEDED = ("/bin", "/etc", "/lib", "/lib32", "/lib64", "/sbin", "/usr/bin", "/usr/lib", "/usr/sbin")
 """Folders without which nothing can be mounted."""
@@ -25,6 +29,8 @@ NO_ROOT = ("noauto", "noexec")
 """Options with which a root cannot be run from."""
 NO_LOADER = ("noauto", "ro")
 """Options with which an EFI system partition takes no boot loader."""
+ON_ACCESS = "x-systemd.automount"
+"""With it whoever looks into the folder mounts the file system, or gets an error."""
 
 
 @rule(Severity.ERROR, acceptable=True)
@@ -32,8 +38,9 @@ def system_folder_apart(topology: Topology) -> Iterator[Hit]:
     """A folder that the system needs to mount anything is a file system of its own.
 
     Why: fstab, the programs that mount, and their libraries lie in /etc, /bin, /sbin, /lib and below /usr. The
-    root file system has to hold them; only /usr as a whole may be apart, as the initramfs mounts it. /run, /dev,
-    /proc and /sys are filled by the running system.
+    root file system has to hold them; only /usr as a whole may be apart, as the initramfs mounts it. GRUB has its
+    modules and its menu in /boot/grub, and raidplan looks at what it reads in /boot alone. /run, /dev, /proc and
+    /sys are filled by the running system.
 
     Bad:
         hardware:
@@ -54,10 +61,17 @@ def system_folder_apart(topology: Topology) -> Iterator[Hit]:
 
     Source: systemd-fstab-generator(8), on / and /usr in the initramfs; Filesystem Hierarchy Standard 3.0, 3.2.
     """
+    apart = apart_from_boot(topology)
     for name, entry in topology.layout.filesystems.items():
         mount = entry.mount or ""
         filled = any(PurePath(mount).is_relative_to(each) for each in FILLED)
-        if filled or mount in NEEDED:
+        if name in apart:
+            yield Hit(
+                ("filesystems", name, "mount"),
+                "GRUB reads its modules and its menu in /boot/grub before anything is mounted",
+                "leave it in the file system of /boot",
+            )
+        elif filled or mount in NEEDED:
             yield Hit(
                 ("filesystems", name, "mount"),
                 f"{mount} is filled by the running system"
@@ -69,10 +83,13 @@ def system_folder_apart(topology: Topology) -> Iterator[Hit]:
 
 @rule(Severity.ERROR, acceptable=True)
 def unusable_system_mount(topology: Topology) -> Iterator[Hit]:
-    """The root file system, or an EFI system partition, is of a type or has options with which it is of no use.
+    """A file system that the system starts or runs from has a type or options with which it is of no use.
 
     Why: a root is mounted and its programs are run, so it has owners and modes, which FAT has not, and neither
-    `noauto` nor `noexec`. A boot loader is written to an EFI system partition, after every update too.
+    `noauto` nor `noexec`. A boot loader is written to an EFI system partition, after every update too, and
+    kernels and menu to /boot: where that is not mounted they land in the empty folder below it, and the next
+    start fails. With `x-systemd.automount` neither `noauto` nor `nofail` does harm there. `apply` makes a file
+    system empty, and with `ro` neither a system nor the mount point of another one gets into it.
 
     Bad:
         hardware:
@@ -90,29 +107,51 @@ def unusable_system_mount(topology: Topology) -> Iterator[Hit]:
         filesystems:
           root: {device: d0.os, type: ext4, mount: /, options: [noatime]}
 
-    Source: mount(8), options that are independent of the file system; grub-install(8).
+    Source: mount(8), options that are independent of the file system; grub-install(8); systemd.mount(5),
+    `x-systemd.automount`.
     """
     for name, entry in topology.layout.filesystems.items():
-        path, root = ("filesystems", name), entry.mount == "/"
-        if root and entry.type == "vfat":
+        path = ("filesystems", name)
+        if entry.mount == "/" and entry.type == "vfat":
             hint = "write type: ext4, or another of Linux"
             yield Hit((*path, "type"), "vfat has neither owners nor modes, and no system runs from it", hint)
-        for option in NO_ROOT if root else NO_LOADER if _takes_loader(topology, entry) else ():
+        for option, (fact, severity) in _harm(topology, name, entry).items():
             if option in entry.options:
                 left = tuple(each for each in entry.options if each != option)
                 yield Hit(
                     (*path, "options"),
-                    f"with {option} no system runs from {name}"
-                    if root
-                    else f"with {option} no boot loader gets onto {name}",
+                    fact,
                     f"leave {option} out",
+                    severity=severity,
                     edits=(Edit((*path, "options"), left),),
                 )
 
 
-def _takes_loader(topology: Topology, entry: Filesystem) -> bool:
-    """The file system may be an EFI system partition that raidplan installs a loader on."""
-    return entry.type == "vfat" and bool(entry.mount) and topology.layout.boot.loader in INSTALLED
+def _harm(topology: Topology, name: str, entry: Filesystem) -> dict[str, tuple[str, Severity | None]]:
+    """The harm that each option does to a file system of the system itself."""
+    installs = topology.layout.boot.loader in INSTALLED
+    found: dict[str, tuple[str, Severity | None]] = {}
+    if ("filesystems", name) not in kept(topology) and _gets_more(topology, entry):
+        found["ro"] = f"{name} is made empty, and with ro nothing gets into it", None
+    if entry.mount == "/boot" and installs and ON_ACCESS not in entry.options:
+        found["noauto"] = "with noauto an update puts kernels and menu below an empty /boot", None
+        found["nofail"] = (
+            f"where {name} is missing at boot, nofail lets the next update put kernels and menu below an empty /boot",
+            Severity.WARNING,
+        )
+    if entry.mount == "/":
+        found |= {each: (f"with {each} no system runs from {name}", None) for each in NO_ROOT}
+    elif installs and entry.mount and entry.type == "vfat":  # it may be an EFI system partition
+        found |= {each: (f"with {each} no boot loader gets onto {name}", None) for each in NO_LOADER}
+    return found
+
+
+def _gets_more(topology: Topology, entry: Filesystem) -> bool:
+    """The system is put into it, or the mount point of another file system."""
+    others = topology.once(mounted).keys() - {entry.mount} if entry.mount and "ro" in entry.options else ()
+    return entry.mount in SYSTEM_MOUNTS or any(
+        PurePath(each).is_relative_to(entry.mount or "") for each in others
+    )
 
 
 @rule(Severity.WARNING)
@@ -147,10 +186,10 @@ def unmirrored_boot(topology: Topology) -> Iterator[Hit]:
 
     Source: systemd-fstab-generator(8); https://www.gnu.org/software/grub/manual/grub/grub.html, "Device syntax".
     """
-    names = topology.once(mounted)
+    names, needed = topology.once(mounted), needed_at_start(topology)
     root = names.get("/")
     for mount in PARTS if root is not None else ():
-        if mount not in names:
+        if names.get(mount) not in needed:
             continue
         path = ("filesystems", names[mount])
         disks = sorted(topology.disks_below(topology.layout.filesystems[names[mount]].device))

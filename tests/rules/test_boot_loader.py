@@ -31,6 +31,7 @@ MISSING = {
     "bios, data alone": ("bios", "", MIRROR.replace("mount: /", "mount: /srv"), []),
     "bios, /boot": ("bios", "", MIRROR.replace("mount: /", "mount: /boot"), ["4:error"]),
     "bios with an ESP": ("bios", ESP, MIRROR, ["4:error"]),
+    "bios with an ESP that is named": ("bios", ESP, MIRROR + "\nboot: {esp: [a0.efi]}", ["4:error"]),
     "uefi": ("uefi", "", MIRROR, ["4:error"]),
     "uefi with an ESP": ("uefi", ESP, MIRROR, []),
     "uefi with one that is named": ("uefi", "", MIRROR + "\nboot: {esp: [b0.os]}", []),
@@ -51,7 +52,7 @@ def esp(disks: str) -> str:
 FEW = {
     "no loader is known": ("", "", MIRROR, []),
     "each disk of the mirror": ("bios", BIOS, MIRROR, []),
-    "one of two": ("uefi", ESP, MIRROR + esp("a0.efi"), []),
+    "one of two": ("uefi", ESP, MIRROR + esp("a0.efi"), ["8:warning"]),
     "named once, no types": ("", "efi: {size: 1GiB}, ", MIRROR + esp("a0.efi"), ["8:warning"]),
     "named twice": ("", "efi: {size: 1GiB}, ", MIRROR + esp("a<0-1>.efi"), []),
     "three mirrors, two loaders": (
@@ -107,7 +108,7 @@ NONE = {
     "one disk of two, of which another rule speaks": ("uefi", ESP, MIRRORED % FATS.partition(", efi2")[0] + GRUB, ""),
     "named and empty, of which another rule speaks": ("uefi", ESP, MIRROR + "\nboot: {loader: grub, esp: [a<0-1>.efi]}", ""),
     "no partition, of which another rule speaks": ("uefi", "", MIRROR + GRUB, ""),
-    "a BIOS and an ESP": ("bios", ESP, MIRROR + "\nboot: {loader: grub, esp: [a0.efi]}", "a BIOS starts it from a BIOS boot partition, and no disk has one"),
+    "a BIOS and an ESP, of which another rule speaks": ("bios", ESP, MIRROR + "\nboot: {loader: grub, esp: [a0.efi]}", ""),
     "an ESP on an array": (
         "uefi", "efi: {size: 1GiB}, ", "arrays: {os: {level: raid1, members: [a<0-1>.os]}, e: {level: raid1, members: [a<0-1>.efi], metadata: \"1.0\"}}\n"
         + TWO % ", e: {device: e, type: vfat, mount: /boot/efi}" + GRUB, "it is installed on EFI system partitions of their own, and e is an array"),

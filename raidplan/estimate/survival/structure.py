@@ -11,7 +11,8 @@ from raidplan.base.findings import Path
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.layout.kinds.device import Group
 from raidplan.topology import Topology
-from raidplan.topology.boot_places import boot_places, kept_places
+from raidplan.topology.boot_devices import needed_at_start, starting_places, starts_nothing
+from raidplan.topology.mounts import mounted
 from raidplan.topology.resolve import DISKS, sections
 
 MACHINE: Path = ("machine",)
@@ -128,10 +129,8 @@ def _key_files(topology: Topology) -> Iterator[tuple[Path, Path]]:
 
 def _home(file: str, topology: Topology) -> Path:
     """The file system whose mount point is nearest above a file; empty if it is none of the layout's."""
-    mounts: dict[str | None, Path] = {
-        entry.mount: ("filesystems", name) for name, entry in topology.layout.filesystems.items()
-    }
-    return next((mounts[folder] for folder in _upwards(file) if folder in mounts), ())
+    mounts = topology.once(mounted)
+    return next((("filesystems", mounts[folder]) for folder in _upwards(file) if folder in mounts), ())
 
 
 def _swap_files(known: Mapping[Path, object], topology: Topology) -> Iterator[tuple[Path, tuple[Stand, ...]]]:
@@ -157,22 +156,15 @@ def _running(topology: Topology) -> Iterator[Path]:
 
 
 def _booting(topology: Topology) -> Iterator[Stand]:
-    """Any one EFI system partition, or any one boot loader, does; of file systems, all are waited for."""
-    layout = topology.layout
-    placed = dict.fromkeys((*DISKS, place.disk) for place in (*boot_places(topology), *kept_places(topology)))
-    bios = [] if layout.hardware.firmware == "uefi" else layout.hardware.disks.items()
-    loaders = list(placed) or [
-        (*DISKS, name) for name, disk in bios if any(p.type == "bios-boot" for p in disk.partitions.values())
-    ]
-    # A partition without a file system starts nothing; where none has one, they are made by somebody else.
-    made = {entry.device for entry in layout.filesystems.values()}
-    named = [] if placed else [d for d in layout.boot.esp if d in made] or layout.boot.esp
-    esps = [_provider(d, topology) for d in named]
-    for ways in (loaders, [path for path in esps if path]):
-        if ways:
-            yield Stand(tuple(ways), len(ways) - 1)
+    """Any one place of the boot loader does; of file systems, all are needed. Nothing where no loader can start the machine."""
+    if starts_nothing(topology):
+        return
+    for group in starting_places(topology):
+        places = tuple(dict.fromkeys(_provider(device, topology) for device in group))
+        yield Stand(places, len(places) - 1)
     # With `wait`, an array that lacks a member is not started at boot, but by the initramfs, which looks for / and /usr.
-    waits = layout.boot.degraded == "wait"
-    for name, entry in layout.filesystems.items():
-        if entry.stops_boot:
-            yield Stand((("filesystems", name),), whole=waits and entry.mount not in ("/", "/usr"))
+    waits = topology.layout.boot.degraded == "wait"
+    for name in needed_at_start(topology):
+        entry = topology.layout.filesystems[name]
+        waited = waits and entry.stops_boot and entry.mount not in ("/", "/usr")
+        yield Stand((("filesystems", name),), whole=waited)

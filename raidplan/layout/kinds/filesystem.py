@@ -92,7 +92,7 @@ class Filesystem(Model, Kind):
     @property
     def stops_boot(self) -> bool:
         """The machine does not start without it."""
-        if self.mount == "/" or not self.mount:
+        if self.mount in ("/", "/usr") or not self.mount:  # mounted by the initramfs, whatever its options
             return bool(self.mount)
         waited_for = self.mount in SYSTEM_MOUNTS or "auto" in self.options
         return waited_for and not {"nofail", "noauto"}.intersection(self.options)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from raidplan.base.words import counted, listed
 from raidplan.estimate.survival import Component
 from raidplan.layout.kinds.array import Array
-from raidplan.rules.lib.boot_devices import boot_filesystem, esps
 from raidplan.rules.lib.free import (
     MOST_VISITED,
     Ports,
@@ -24,6 +23,7 @@ from raidplan.rules.lib.free import (
 from raidplan.rules.lib.parts import KINDS, bus_above, most_together, parts_of_disks
 from raidplan.rules.lib.subjects import agreeing, footing, own_disks
 from raidplan.topology import Topology
+from raidplan.topology.boot_devices import boot_filesystem, esps
 
 PLUGGED = ("multiplier", "expander")
 """The parts with ports of their own; a shelf's free bays and a supply's free leads no layout tells."""

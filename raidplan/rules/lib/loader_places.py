@@ -8,12 +8,12 @@ from itertools import count
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.findings import Edit
 from raidplan.base.size import GIB, MIB
-from raidplan.rules.lib.boot_devices import esps
 from raidplan.rules.lib.free import free_partitions
 from raidplan.rules.lib.harmless import would_crowd
-from raidplan.rules.lib.subjects import mounted
 from raidplan.topology import Topology
+from raidplan.topology.boot_devices import places_for_loaders
 from raidplan.topology.boot_places import INSTALLED
+from raidplan.topology.mounts import mounted
 
 BIOS, EFI = (MIB, 64 * MIB), (260 * MIB, 4 * GIB)
 """Bytes of a partition that was rather made for a boot loader: a BIOS boot partition, an EFI system partition."""
@@ -22,24 +22,18 @@ BIOS, EFI = (MIB, 64 * MIB), (260 * MIB, 4 * GIB)
 def loader_disks(topology: Topology) -> dict[str, str]:
     """The disks that the firmware can load a boot loader from, and the partition that holds it."""
     found: dict[str, str] = {}
-    for device in esps(topology):
-        for disk in sorted(topology.disks_below(device)):
-            found.setdefault(disk, device)
-    kind = "esp" if topology.layout.hardware.firmware == "uefi" else "bios-boot"
-    for partition in partitions_of_type(topology, kind):
-        found.setdefault(partition.partition(".")[0], partition)
+    for group in places_for_loaders(topology):
+        found = on_disks(topology, group) | found
     return found
 
 
-def partitions_of_type(topology: Topology, kind: str) -> list[str]:
-    """The partitions of the type of a boot loader's, in the order of the disks."""
-    disks = topology.layout.hardware.disks.items()
-    return [
-        f"{disk}.{part}"
-        for disk, entry in disks
-        for part, made in entry.partitions.items()
-        if made.type == kind
-    ]
+def on_disks(topology: Topology, devices: Iterable[str]) -> dict[str, str]:
+    """The disks below some devices, and the first of these on each."""
+    found: dict[str, str] = {}
+    for device in devices:
+        for disk in sorted(topology.disks_below(device)):
+            found.setdefault(disk, device)
+    return found
 
 
 def partitions_for(

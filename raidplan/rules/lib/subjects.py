@@ -10,6 +10,7 @@ from raidplan.base.levels import LEVELS, losses_survived
 from raidplan.base.words import SHOWN
 from raidplan.layout.kinds.array import Array
 from raidplan.topology import Item, Topology
+from raidplan.topology.mounts import mounted
 
 
 def arrays(topology: Topology) -> Iterator[tuple[str, Path, Array]]:
@@ -107,12 +108,6 @@ def _footing(topology: Topology, top: Item) -> Footing:
             seen.update(new)
             waiting += new.values()
     return Footing(frozenset(exposed), tuple(met))
-
-
-def mounted(topology: Topology) -> dict[str, str]:
-    """The name of the file system at each mount point."""
-    entries = topology.layout.filesystems.items()
-    return {entry.mount: name for name, entry in entries if entry.mount}
 
 
 def filesystem_of(topology: Topology, file: str) -> str | None:

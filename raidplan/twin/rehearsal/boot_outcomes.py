@@ -13,8 +13,8 @@ from raidplan.topology import Topology
 def outcomes_at_boot(topology: Topology, absent: Iterable[str]) -> dict[Path, Outcome]:
     """As `survive` has it, where degraded arrays are started; with `boot.degraded: wait` one that lacks a member is not.
 
-    A whole server boots as `survive` has it. Else the twin has a boot loader of its own, and the boot itself hangs on the
-    file systems that it waits for. A machine that has booted runs, whatever swap it lacks.
+    A whole server boots as `survive` has it, where that knows of a boot. Else the twin has a boot loader of its own, and the
+    boot itself hangs on the file systems that it waits for. A machine that has booted runs, whatever swap it lacks.
     """
     whole = structure(topology)
     if topology.layout.boot.degraded == "wait":
@@ -22,7 +22,7 @@ def outcomes_at_boot(topology: Topology, absent: Iterable[str]) -> dict[Path, Ou
     found = outcomes(whole, absent)
     needed = (
         [found.get(BOOT, Outcome.INTACT)]
-        if boots_itself(topology)
+        if BOOT in whole.stands and boots_itself(topology)
         else [
             found.get(("filesystems", name), Outcome.INTACT)
             for name, entry in topology.layout.filesystems.items()
