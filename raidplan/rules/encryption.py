@@ -1,4 +1,4 @@
-"""Rules about encryption: what lies open beside it, and what is needed to open it."""
+"""Rules about encryption: what lies open beside it, and what nobody can read through it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from raidplan.base.findings import Path, Severity
 from raidplan.layout.kinds.encryption import Encryption
 from raidplan.rules.lib.areas import swap_areas
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.locks import encryptions_below, locks_of
-from raidplan.rules.lib.subjects import filesystem_of, place
+from raidplan.rules.lib.locks import locks_of
+from raidplan.rules.lib.subjects import place
 from raidplan.topology import Topology
 from raidplan.topology.boot_devices import esps, read_by_loader
-from raidplan.topology.mounts import mounted
+from raidplan.topology.keys import encryptions_below
+from raidplan.topology.mounts import filesystem_of
 
-FLEETING = ("/dev", "/proc", "/run", "/sys", "/tmp", "/var/run")
-"""Folders that are empty after a boot, or made by the kernel."""
 STATE = "/var/lib/raidplan"
 """The folder in which apply keeps a copy of each header that it makes."""
 
@@ -23,11 +22,6 @@ STATE = "/var/lib/raidplan"
 def _entries(topology: Topology) -> Iterator[tuple[str, Path, Encryption]]:
     for name, entry in topology.layout.encryption.items():
         yield name, ("encryption", name), entry
-
-
-def _below_mount(topology: Topology, mount: str) -> list[str]:
-    name = topology.once(mounted).get(mount)
-    return encryptions_below(topology, topology.layout.filesystems[name].device) if name is not None else []
 
 
 @rule(Severity.WARNING)
@@ -171,102 +165,6 @@ def discard_on_encryption(topology: Topology) -> Iterator[Hit]:
                 (*path, "discard"),
                 f"discards pass through {name}: whoever has the disk sees which parts of it are in use",
                 "leave it out, or accept that",
-            )
-
-
-@rule(Severity.WARNING)
-def key_beside_lock(topology: Topology) -> Iterator[Hit]:
-    """A key file lies on a file system that is not encrypted.
-
-    Why: whoever takes the machine, or a disk of it to be replaced, has the key with the lock. Encryption
-    then protects from nothing but the loss of some of the disks. On an encrypted root, opened by a
-    passphrase, the key of all other devices is safe and asks nobody.
-
-    Bad:
-        hardware:
-          disks: {d<0-1>: {size: 500GB}}
-        encryption:
-          crypt: {device: d1, key: {file: /etc/keys/data.key}}    # <-- here
-        filesystems:
-          root: {device: d0, type: ext4, mount: /}
-          data: {device: crypt, type: ext4, mount: /srv}
-
-    Good:
-        hardware:
-          disks:
-            d0: {size: 500GB, partitions: {boot: {size: 1GiB}, os: {size: rest}}}
-            d1: {size: 500GB}
-        encryption:
-          root: {device: d0.os, key: ask}
-          crypt: {device: d1, key: {file: /etc/keys/data.key}}
-        filesystems:
-          boot: {device: d0.boot, type: ext4, mount: /boot}
-          root: {device: root, type: ext4, mount: /}
-          data: {device: crypt, type: ext4, mount: /srv}
-
-    Source: crypttab(5), "key file"; cryptsetup FAQ, "2.8 How do I use LUKS with a key file?".
-    """
-    for name, path, entry in _entries(topology):
-        home = filesystem_of(topology, entry.key_file) if entry.key_file else None
-        if home is not None and not encryptions_below(topology, topology.layout.filesystems[home].device):
-            yield Hit(
-                (*path, "key"),
-                f"the key of {name} is {entry.key_file} on {home}, which is not encrypted: whoever has its disks reads the key",
-                f"write key: ask, or encrypt {home} with a passphrase",
-                related=(place("file system", ("filesystems", home)),),
-            )
-
-
-@rule(Severity.ERROR)
-def key_out_of_reach(topology: Topology) -> Iterator[Hit]:
-    """A key file lies behind the encryption that it opens, or the system cannot read it in time.
-
-    Why: what stands on the root file system is read after that is mounted, so no key file opens the root
-    itself: Debian's initramfs holds none, and a key in an open /boot would lie beside the lock. What lies in
-    /run, /tmp or /dev is gone at the next boot.
-
-    Bad:
-        hardware:
-          disks: {d0: {size: 500GB, partitions: {boot: {size: 1GiB}, os: {size: rest}}}}
-        encryption:
-          crypt: {device: d0.os, key: {file: /etc/keys/root.key}}    # <-- here
-        filesystems:
-          boot: {device: d0.boot, type: ext4, mount: /boot}
-          root: {device: crypt, type: ext4, mount: /}
-
-    Good:
-        hardware:
-          disks: {d0: {size: 500GB, partitions: {boot: {size: 1GiB}, os: {size: rest}}}}
-        encryption:
-          crypt: {device: d0.os, key: ask}
-        filesystems:
-          boot: {device: d0.boot, type: ext4, mount: /boot}
-          root: {device: crypt, type: ext4, mount: /}
-
-    Source: Debian's /usr/share/doc/cryptsetup-initramfs/README.initramfs.gz; crypttab(5) of Debian.
-    """
-    first = {name for mount in ("/", "/usr") for name in _below_mount(topology, mount)}
-    for name, path, entry in _entries(topology):
-        if not entry.key_file:
-            continue
-        home = filesystem_of(topology, entry.key_file)
-        behind = (
-            encryptions_below(topology, topology.layout.filesystems[home].device) if home is not None else []
-        )
-        fleeting = next((each for each in FLEETING if entry.key_file.startswith(f"{each}/")), "")
-        if fleeting and home is None:
-            yield Hit(
-                (*path, "key"),
-                f"the key of {name} is {entry.key_file}, and what lies in {fleeting} is gone at the next boot",
-                "put the file elsewhere, as in /etc/keys",
-            )
-        if name in first or name in behind:
-            why = "and the system starts from what it opens" if name in first else f"which stands on {name}"
-            where = f" on {home}" if home is not None and name in behind else ""
-            yield Hit(
-                (*path, "key"),
-                f"the key of {name} is {entry.key_file}{where}, {why}",
-                "write key: ask, or put the file elsewhere",
             )
 
 

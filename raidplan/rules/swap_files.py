@@ -8,9 +8,9 @@ from fractions import Fraction
 from raidplan.base.findings import Edit, Severity, shortened
 from raidplan.base.size import MIB, align_up, human
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.subjects import filesystem_of, place
+from raidplan.rules.lib.subjects import place
 from raidplan.topology import Topology
-from raidplan.topology.mounts import mounted
+from raidplan.topology.mounts import filesystem_of, mounted
 
 PRIORITIES = (-1, 32767)
 """The least and the largest priority that swapon(8) takes."""

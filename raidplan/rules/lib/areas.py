@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from raidplan.base.findings import Path
-from raidplan.rules.lib.subjects import Footing, arrays, filesystem_of, footing, redundant
+from raidplan.rules.lib.subjects import Footing, arrays, footing, redundant
 from raidplan.topology import Topology
+from raidplan.topology.mounts import filesystem_of
 
 
 class Area(NamedTuple):

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from raidplan.rules.lib.subjects import filesystem_of
 from raidplan.topology import Topology
-
-
-def encryptions_below(topology: Topology, device: str) -> list[str]:
-    """The encryptions that a device stands on, the nearest first."""
-    return [item.name for item in topology.below(device) if item.path[0] == "encryption"]
+from raidplan.topology.keys import encryptions_below, key_homes
 
 
 def locks_of(topology: Topology, device: str) -> dict[str, str]:
@@ -21,9 +16,7 @@ def locks_of(topology: Topology, device: str) -> dict[str, str]:
         if name in found:
             continue
         found[name] = opens
-        key = topology.layout.encryption[name].key_file
-        home = filesystem_of(topology, key) if key else None
-        if home is not None:
+        for home in topology.once(key_homes).get(name, ())[:1]:
             on = topology.layout.filesystems[home].device
             waiting += [(below, name) for below in encryptions_below(topology, on)]
     return found

@@ -10,7 +10,6 @@ from raidplan.base.levels import LEVELS, losses_survived
 from raidplan.base.words import SHOWN
 from raidplan.layout.kinds.array import Array
 from raidplan.topology import Item, Topology
-from raidplan.topology.mounts import mounted
 
 
 def arrays(topology: Topology) -> Iterator[tuple[str, Path, Array]]:
@@ -108,16 +107,6 @@ def _footing(topology: Topology, top: Item) -> Footing:
             seen.update(new)
             waiting += new.values()
     return Footing(frozenset(exposed), tuple(met))
-
-
-def filesystem_of(topology: Topology, file: str) -> str | None:
-    """The file system of the layout that a file lies on: the one mounted deepest above it."""
-    mounts = topology.once(mounted)
-    while file:
-        file = file.rpartition("/")[0]
-        if (file or "/") in mounts:
-            return mounts[file or "/"]
-    return None
 
 
 def place(word: str, path: Path) -> Related:
