@@ -63,11 +63,11 @@ class Loads:
             passed = {} if known.rotational is False else {way[0]: 1.0}
             demand = Demand(dict.fromkeys(way, 1.0), passed, {disk: 1.0})
             self.work[*DISKS, disk] = Work(demand, demand)
-        for path, stands in structure.stands.items():
+        for path in structure.stands:
             if path[0] == "arrays":
                 self._array(path, topology.layout.arrays[str(path[1])])
             else:
-                self._joined(path, [part for stand in stands for part in stand.parts])
+                self._joined(path, structure.carriers(path))
 
     def members(self, array: Array) -> list[Path]:
         """The device of each slot of an array; none where one of them is not known."""

@@ -153,7 +153,7 @@ def _outermost(structure: Structure) -> list[Path]:
     inside = set[Path]()
     for path in reversed(list(structure.stands)):
         if path[0] == "arrays" or path in inside:
-            inside.update(part for stand in structure.stands[path] for part in stand.parts)
+            inside.update(structure.carriers(path))
     return [path for path in structure.stands if path[0] == "arrays" and path not in inside]
 
 
@@ -165,8 +165,7 @@ def _carriers(structure: Structure, path: Path) -> Iterator[Path]:
         if part[0] == "arrays" or part[:-1] == DISKS:
             yield part
             continue
-        below = (each for stand in structure.stands.get(part, ()) for each in stand.parts)
-        new = [each for each in dict.fromkeys(below) if each not in seen]
+        new = [each for each in dict.fromkeys(structure.carriers(part)) if each not in seen]
         seen.update(new)
         waiting += new
 

@@ -423,3 +423,15 @@ def test_every_level_and_direction_of_two_disks() -> None:
         found = array(f"{narrow(2, link, 100)}arrays: {{s: {{level: {level}, members: [d<0-1>]}}}}")
         read, write = mb(found)
         assert read is not None and write is not None and 0 < write <= read <= min(200, link)
+
+
+def test_the_file_system_of_a_key_file_is_no_part_of_what_the_key_opens() -> None:
+    """Its slow disks bounded the encrypted ones, although the key is read once at the boot."""
+    slow = "s<0-1>: {behind: c, size: 1TB, rate: 50MB/s, rotational: true}, d<0-1>: {behind: c, size: 1TB, rate: 200MB/s, rotational: true}"
+    found = estimates(
+        f"{WIDE.format(slow)}arrays: {{os: {{level: raid1, members: [s<0-1>]}}, s: {{level: raid1, members: [d<0-1>]}}}}\n"
+        "encryption: {c: {device: s, key: {file: /etc/k}}}\n"
+        "filesystems: {r: {device: os, type: ext4, mount: /}, f: {device: c, type: ext4, mount: /f}}"
+    )
+    assert [(each.name, *mb(each)) for each in found.filesystems] == [("r", 50, 50), ("f", 200, 200)]
+    assert [mb(each, together=True) for each in found.filesystems] == [(50, 50), (200, 200)]

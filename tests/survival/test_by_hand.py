@@ -30,6 +30,15 @@ BIOS = (
     "disks: {d<0-1>: {size: 9GiB, partitions: {b: {size: 1MiB, type: bios-boot}, r: {size: 4GiB}}}}; "
     "arrays: {r: {level: raid1, members: [d<0-1>.r]}}; filesystems: {r: {device: r, type: ext4, mount: /}}"
 )
+NESTED = (
+    f"{ROW}; encryption: {{c: {{device: d1, key: {{file: /s/t/k}}}}}}; "
+    "filesystems: {s: {device: d0, type: xfs, mount: /s}, t: {device: d2, type: xfs, mount: /s/t}, f: {device: c, type: xfs, mount: /f}}"
+)
+CIRCLE = (
+    f"{ROW}; encryption: {{v: {{device: d1, key: {{file: %s}}}}, s: {{device: d2, key: {{file: %s}}}}}}; volume_groups: {{g: {{devices: [s], volumes: {{x: {{size: 1GiB}}}}}}}}; "
+    "filesystems: {r: {device: d0, type: ext4, mount: /}, v: {device: v, type: ext4, mount: /var}, s: {device: g.x, type: ext4, mount: /srv}}"
+)
+"""/var and /srv encrypted, each with its key in some file."""
 
 MACHINES = [
     (f"{ROW}; arrays: {{s: {{level: raid0, members: [d<0-3>]}}}}", S, "d0 | d1 | d2 | d3", "no member may be lost"),
@@ -87,6 +96,13 @@ MACHINES = [
      .replace("[d<0-1>.r]}", "[d<0-1>.r]}, v: {level: raid1, members: [d<0-1>.v]}"),
      BOOT, "d0 | d1", "an array of /var that lacks a member waits for a person"),
     (BIOS, BOOT, "d0 d1", "a loader and a copy on each"),
+    (BIOS.replace("[d<0-1>.r]", "[c<0-1>]") + "; encryption: {c<0-1>: {device: d<1>.r, key: ask}}", BOOT, "d0 d1", "the initramfs goes on without the encryption that is missing"),
+    # key files
+    (NESTED, F, "d0 | d1 | d2", "the key lies on d2, which is mounted in a folder of d0"),
+    (CIRCLE % ("/srv/k", "/var/k"), BOOT, "d0 | d1 | d2 | d3", "each key lies behind the other: nothing is ever opened, and the boot waits for /var"),
+    (CIRCLE % ("/var/k", "/etc/k"), BOOT, "d0 | d1 | d2 | d3", "a key behind itself"),
+    (CIRCLE % ("/run/k", "/etc/k"), BOOT, "d0 | d1 | d2 | d3", "a key that is gone after a boot"),
+    (CIRCLE % ("/srv/k", "/etc/k"), BOOT, "d0 | d1 | d2", "one after the other"),
 ]  # fmt: skip
 """Hardware; the rest of the layout; the thing; the smallest sets that stop it; why."""
 

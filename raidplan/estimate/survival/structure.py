@@ -12,7 +12,8 @@ from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.layout.kinds.device import Group
 from raidplan.topology import Topology
 from raidplan.topology.boot_devices import needed_at_start, starting_places, starts_nothing
-from raidplan.topology.mounts import mounted
+from raidplan.topology.keys import key_homes, never_opened
+from raidplan.topology.mounts import filesystem_of
 from raidplan.topology.resolve import DISKS, sections
 
 MACHINE: Path = ("machine",)
@@ -31,6 +32,8 @@ class Stand(NamedTuple):
     """Without them it is not lost, but takes no more writes."""
     whole: bool = False
     """A degraded part is as good as none."""
+    key: bool = False
+    """It is only opened with them, and nothing of it lies there."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,10 @@ class Structure:
                 for part in stand.parts:
                     found.setdefault(part, []).append((path, number))
         return {path: tuple(users) for path, users in found.items()}
+
+    def carriers(self, path: Path) -> list[Path]:
+        """The things on which the content of a thing lies: all that it stands on, but for its key file."""
+        return [part for stand in self.stands.get(path, ()) if not stand.key for part in stand.parts]
 
     @cached_property
     def rank(self) -> Mapping[Path, int]:
@@ -78,13 +85,12 @@ def structure(topology: Topology) -> Structure:
         for path, each in groups.items()
     }
     keys = dict(_key_files(topology))
-    for path, home in keys.items():
-        below[path].append(home)
+    for path, (stand,) in keys.items():
+        below[path] += stand.parts
     stands: dict[Path, tuple[Stand, ...]] = {}
     for path in _bottom_up(below):
-        key = (Stand((keys[path],)),) if keys.get(path) in stands else ()
-        stands[path] = (*_stands(groups[path], stands, topology), *key)
-    stands |= _swap_files(stands, topology)
+        stands[path] = (*_stands(groups[path], stands, topology), *keys.get(path, ()))
+    stands |= _swap_files(topology)
     stands[MACHINE] = tuple(Stand((path,)) for path in _running(topology))
     if boot := tuple(_booting(topology)):
         stands[BOOT] = boot
@@ -120,32 +126,22 @@ def _stands(groups: Iterable[Group], known: Mapping[Path, object], topology: Top
             yield Stand(parts, group.may_lose, group.then == "read-only")
 
 
-def _key_files(topology: Topology) -> Iterator[tuple[Path, Path]]:
-    """The encryptions that nothing opens without the file system on which their key file lies."""
-    for name, entry in topology.layout.encryption.items():
-        if home := _home(entry.key_file, topology):
-            yield ("encryption", name), home
+def _key_files(topology: Topology) -> Iterator[tuple[Path, tuple[Stand]]]:
+    """The encryptions that nothing opens without the file systems on and below which their key file lies; one that no boot opens
+    counts as lost with any disk."""
+    disks = tuple((*DISKS, name) for name in topology.layout.hardware.disks)
+    never = topology.once(never_opened)
+    for name, homes in topology.once(key_homes).items():
+        needed = disks if name in never else tuple(("filesystems", home) for home in homes)
+        yield ("encryption", name), (Stand(needed, key=True),)
 
 
-def _home(file: str, topology: Topology) -> Path:
-    """The file system whose mount point is nearest above a file; empty if it is none of the layout's."""
-    mounts = topology.once(mounted)
-    return next((("filesystems", mounts[folder]) for folder in _upwards(file) if folder in mounts), ())
-
-
-def _swap_files(known: Mapping[Path, object], topology: Topology) -> Iterator[tuple[Path, tuple[Stand, ...]]]:
+def _swap_files(topology: Topology) -> Iterator[tuple[Path, tuple[Stand, ...]]]:
     """A swap file stands on the file system whose mount point is nearest above it."""
     for name, swap in topology.layout.swap.items():
-        home = _home(swap.file or "", topology)
-        if home in known:
-            yield ("swap", name), (Stand((home,)),)
-
-
-def _upwards(file: str) -> Iterator[str]:
-    """`/a`, `/` for `/a/b`."""
-    while file.strip("/"):
-        file = file.rpartition("/")[0] or "/"
-        yield file
+        home = filesystem_of(topology, swap.file or "")
+        if home is not None:
+            yield ("swap", name), (Stand((("filesystems", home),)),)
 
 
 def _running(topology: Topology) -> Iterator[Path]:
@@ -162,6 +158,10 @@ def _booting(topology: Topology) -> Iterator[Stand]:
     for group in starting_places(topology):
         places = tuple(dict.fromkeys(_provider(device, topology) for device in group))
         yield Stand(places, len(places) - 1)
+    # The initramfs of Debian 12 and 13 passes over an encryption whose disk is missing: setup_mapping in scripts/local-top/cryptroot
+    # (cryptsetup-initramfs 2.6.1, 2.7.5) waits 5 s and goes on with the next one; then local-block looks for it once a second, and
+    # gives up after 45 times, while mdadm's script there starts what lacks a member after 20 s. systemd waits 90 s for the
+    # missing one, and sysinit.target wants cryptsetup.target only.
     # With `wait`, an array that lacks a member is not started at boot, but by the initramfs, which looks for / and /usr.
     waits = topology.layout.boot.degraded == "wait"
     for name in needed_at_start(topology):
