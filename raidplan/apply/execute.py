@@ -237,11 +237,15 @@ class Work:
         return seconds
 
     def _guard(self, step: Step, held: ExitStack) -> None:
-        """The devices are those that were looked at, and what is written over is blank."""
+        """The devices are those that were looked at, what is written over is blank, and no key is copied out of the target."""
         if step.proof and step.proof.kind in ("directory", "mount"):
             link = self.world.link_on_the_way(step.proof.key)
             if link:
                 raise GuardFailed(f"not done, because {link} is a symbolic link, which could lead anywhere")
+        if step.proof and step.proof.kind == "key_file":
+            copy = self.world.path(step.proof.key)
+            if self.world.leads_out(copy):
+                raise GuardFailed(f"not done, because {copy} leads out of the target")
         targets = {self.resolved(target): target in self.written_over for target in step.guard}
         self._missing(target for target in targets if target.startswith("/dev/"))
         reasons = [*self.decided.others(step, self.world, held)]

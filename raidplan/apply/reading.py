@@ -23,22 +23,16 @@ def read_for(plan: Plan) -> Machine:
     written = [identity_of(node, made) for step in plan.steps for node in step.guard]
     return read_machine(
         paths_of(plan),
-        _keys(plan, "unit"),
+        plan.proof_keys("unit"),
         ranges,
         tables,
         written,
-        keys=_keys(plan, "key_file"),
+        keys=plan.proof_keys("key_file"),
         target=plan.target,
-    )
-
-
-def _keys(plan: Plan, kind: str) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(step.proof.key for step in plan.steps if step.proof and step.proof.kind == kind)
     )
 
 
 def paths_of(plan: Plan) -> tuple[str, ...]:
     written = [step.action.file for step in plan.steps if isinstance(step.action, WriteFile | WriteBlock)]
-    swap_files = [key.removeprefix("file:") for key in _keys(plan, "swap") if key.startswith("file:")]
-    return tuple(dict.fromkeys([*written, DEFAULTS, *_keys(plan, "directory"), *swap_files]))
+    swap_files = [key.removeprefix("file:") for key in plan.proof_keys("swap") if key.startswith("file:")]
+    return tuple(dict.fromkeys([*written, DEFAULTS, *plan.proof_keys("directory"), *swap_files]))

@@ -14,6 +14,7 @@ from raidplan.base.levels import LEVELS
 from raidplan.facts import initramfs
 from raidplan.facts.block import text_of
 from raidplan.facts.machine import Properties
+from raidplan.facts.mounts import is_below
 from raidplan.facts.run import find_tool
 from raidplan.facts.signatures import Ask
 from raidplan.facts.unit_files import read_unit_files
@@ -193,11 +194,12 @@ def _file(file: Path) -> Properties | None:
 
 def read_key_files(root: Path, paths: Iterable[str], own: Path | None = None) -> Objects:
     """`secret`: a key file is there, and nobody but root can read it. `other`: it holds another key than that of the system
-    that runs, which has its files below `own`; what they hold is compared and goes nowhere."""
+    that runs, which has its files below `own`; what they hold is compared and goes nowhere. What a link leads to out of
+    `root` is no file of the system there."""
     found: Objects = {}
     for path in paths:
         file = root / path.lstrip("/")
-        if file.exists():
+        if file.exists() and is_below(file, str(root)):
             copied = not own or is_copy(own / path.lstrip("/"), file)
             found[path] = {"secret": _is_secret(file)} if copied else {"secret": False, "other": True}
     return found

@@ -277,6 +277,11 @@ class Plan:
         """The plan as for a blank machine, to be compared with one again."""
         return replace(self, steps=self.whole, whole=()) if self.whole else self
 
+    def proof_keys(self, kind: str) -> tuple[str, ...]:
+        """The objects of one kind that the steps prove, each once."""
+        proofs = (step.proof for step in self.steps if step.proof)
+        return tuple(dict.fromkeys(proof.key for proof in proofs if proof.kind == kind))
+
     @property
     def commands(self) -> tuple[tuple[str, ...], ...]:
         """The programs that the steps run, with their arguments."""

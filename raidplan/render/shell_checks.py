@@ -33,7 +33,7 @@ def checks(plan: Plan, whole: Plan, variables: Mapping[str, str]) -> Iterator[st
     yield "# Before anything is written: every disk is found, and everything that is written over is blank."
     yield ""
     yield "[ \"$(id -u)\" -eq 0 ] || refuse 'not root: run it with sudo'"
-    if not plan.target and _mounts_root(plan):
+    if not plan.target and "/" in plan.proof_keys("mount"):
         yield f'[ -n "$below" ] || refuse {quoted(ELSEWHERE)}'
     clears = [step.action for step in plan.steps if isinstance(step.action, Zero)]
     inside = {*plan.tools_inside, *(tool for by in renewed(plan) for tool in by.tools)}
@@ -70,14 +70,13 @@ def _of_the_system(plan: Plan, whole: Plan, inside: set[str]) -> Iterator[str]:
     if any(overview.for_system(plan, step) for step in plan.steps):
         yield from (wrapped(["require_mounted", *map(quoted, each)]) for each in _mounts(whole))
         yield wrapped(["require_inside", *map(quoted, sorted(inside))])
-    elif _mounts_root(plan):
+        yield from (
+            f"require_below {quoted(below(plan.target, file))}" for file in plan.proof_keys("key_file")
+        )
+    elif "/" in plan.proof_keys("mount"):
         yield "require_empty_target"
     else:
         yield "require_target"
-
-
-def _mounts_root(plan: Plan) -> bool:
-    return any(step.proof and (step.proof.kind, step.proof.key) == ("mount", "/") for step in plan.steps)
 
 
 def _of_boot(plan: Plan, whole: Plan) -> Iterator[str]:

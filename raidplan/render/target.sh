@@ -20,6 +20,15 @@ require_target() {
 	findmnt --mountpoint "$below" >/dev/null || refuse "nothing is mounted at $below, so files would be this system's own"
 }
 
+# require_below FILE: no link leads from there into this system.
+require_below() {
+	there=$(readlink -m "$1")
+	case $there in
+	"$(readlink -f "$below")"/*) ;;
+	*) refuse "$1 leads to $there, out of $below" ;;
+	esac
+}
+
 # require_inside TOOL...: programs of that system. A link of its own leads nowhere from here, and counts.
 require_inside() {
 	for tool in "$@"; do

@@ -16,7 +16,7 @@ from raidplan.apply.adopt import look
 from raidplan.apply.change.remove_configuration import removals
 from raidplan.apply.configuration.files import write
 from raidplan.apply.decision import Decision, decide
-from raidplan.apply.execute import Outcome
+from raidplan.apply.execute import Outcome, execute
 from raidplan.apply.journal.hand_over import hand_over
 from raidplan.apply.journal.journal import STATE, Journal, open_journal, read_past
 from raidplan.apply.journal.past import Past
@@ -41,6 +41,7 @@ from raidplan.plan.step import Plan, Proof, Run, Step, WriteFile
 from raidplan.review import pipeline
 from tests.apply.left import Kills
 from tests.apply.runs import apply, end, gone_on, impatient, install, machine
+from tests.apply.silent import Silent
 from tests.apply.simulated import Simulated, State
 from tests.apply.undone import killed_before, undone_on
 from tests.initramfs import boot
@@ -512,6 +513,33 @@ def test_no_file_is_written_through_a_link_that_leads_out_of_the_target(tmp_path
     with pytest.raises(ValueError, match="leads out of the target"):
         hand_over(own, target / "var/lib/raidplan/h", World(target=str(target)))
     assert not [*own.iterdir()]
+
+
+def test_no_key_is_copied_through_a_link_that_leads_out_of_the_target(tmp_path: Path) -> None:
+    """As in a restored backup, whose /etc/keys is an absolute link: the key lay in the rescue system, and was taken for proof."""
+    own, target = tmp_path / "own", tmp_path / "target"
+    (own / "keys").mkdir(parents=True)
+    (own / "keys/k").write_bytes(b"key")
+    (own / "keys/k").chmod(0o400)
+    (target / "etc").mkdir(parents=True)
+    (target / "etc/keys").symlink_to(own / "keys")
+    run = Run(("install", "-D", "/etc/keys/k", f"{target}/etc/keys/k"))
+    copies = replace(mount("/srv"), action=run, proof=Proof("key_file", "/etc/keys/k", {"secret": True}))
+    assert read_key_files(target, ["/etc/keys/k"], tmp_path) == {}
+    (refused,) = checks.files_can_be_written(situation(target, {}, (copies,)))
+    assert (refused.code, refused.case) == ("file-not-writable", "out-of-target")
+    assert dict(refused.figures)["target"] == str(own / "keys/k")
+    made = replace(copies, action=Run(("true",)), needs=(), guard=(), awaits=())
+    one = Plan("h", "", "", (), (made,), target=str(target))
+    outcome = execute(one, {}, lambda event: None, Silent(), World(target=str(target)))
+    assert "leads out of the target" in outcome.failed[made.id]
+    (target / "etc/keys").unlink()
+    (target / "srv").mkdir()
+    (target / "etc/keys").symlink_to("../srv")
+    (target / "srv/k").write_bytes(b"key")
+    (target / "srv/k").chmod(0o400)
+    assert read_key_files(target, ["/etc/keys/k"], tmp_path) == {"/etc/keys/k": {"secret": True}}
+    assert not [*checks.files_can_be_written(situation(target, {}, (copies,)))]
 
 
 def test_a_journal_that_came_with_a_backup_is_an_earlier_one(

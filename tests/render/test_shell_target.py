@@ -125,6 +125,21 @@ def test_no_link_below_the_target_leads_to_a_file_of_the_rescue_system(tmp_path:
     assert (own / "fstab").read_text() == "of the rescue system\n"
 
 
+def test_no_key_is_copied_through_a_link_to_the_rescue_system(tmp_path: Path) -> None:
+    target, own = filled(tmp_path / "mnt"), tmp_path / "own"
+    own.mkdir()
+    (target / "etc/keys").symlink_to(own)
+    copies = Run(("make", "key"))
+    steps = (step("key", "configure", copies, Proof("key_file", "/etc/keys/k", {"secret": True})),)
+    bench = bench_of(tmp_path, str(tmp_path / "node"))
+    script = plan_shell(Plan("fresh", "sha256:0", "", (), steps, target=str(target)))
+    result = bench.run(own_path(script))
+    assert result.returncode == 4 and f"leads to {own}/k, out of {target}" in result.stderr, result.stderr
+    assert bench.calls == []
+    (target / "etc/keys").unlink()
+    assert bench.run(own_path(script)).returncode == 0 and bench.calls == [("make", "key")]
+
+
 @pytest.mark.parametrize(
     ("kind", "says"),
     [

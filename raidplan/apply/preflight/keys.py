@@ -33,13 +33,9 @@ def without_opener(situation: Situation) -> Iterator[Refusal]:
 
 def unusable(situation: Situation) -> Iterator[Refusal]:
     """The key files that must not be used, that do not open what stands, or that would be written over."""
-    for step in situation.plan.steps:
-        if step.proof and step.proof.kind == "key_file":
-            found = situation.machine.observe("key_file", step.proof.key) or {}
-            if found.get("other"):
-                yield refusal(
-                    "key-file", "other", place=str(situation.at(step.proof.key)), file=step.proof.key
-                )
+    for file in situation.plan.proof_keys("key_file"):
+        if (situation.machine.observe("key_file", file) or {}).get("other"):
+            yield refusal("key-file", "other", place=str(situation.at(file)), file=file)
     for file, steps in key_files(situation).items():
         yield from [*unfit(file)] or unopened(steps, situation.nodes)
 

@@ -77,8 +77,9 @@ def tools_are_roots(situation: Situation) -> Iterator[Refusal]:
 def files_can_be_written(situation: Situation) -> Iterator[Refusal]:
     """A configuration file that cannot be replaced would be found out after everything else was done."""
     files = [s.action for s in situation.plan.steps if isinstance(s.action, WriteBlock | WriteFile)]
-    places = dict.fromkeys((*(action.file for action in files), STATE, BOOT)) if situation.plan.target else ()
-    yield from out_of_target(map(situation.at, places), situation.plan.target)
+    if situation.plan.target:
+        places = (*(action.file for action in files), *situation.plan.proof_keys("key_file"), STATE, BOOT)
+        yield from out_of_target(map(situation.at, dict.fromkeys(places)), situation.plan.target)
     if situation.machine.is_root:
         for action in files:
             size = len(file_text(situation.machine, action.file) or "") + len(action.content)
