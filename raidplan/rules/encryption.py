@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from raidplan.base.findings import Path, Severity
 from raidplan.layout.kinds.encryption import Encryption
-from raidplan.rules.lib.areas import swap_areas
+from raidplan.rules.lib.areas import Area, swap_areas
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.locks import locks_of
 from raidplan.rules.lib.subjects import place
 from raidplan.topology import Topology
 from raidplan.topology.boot_devices import esps, read_by_loader
+from raidplan.topology.kept import kept, kept_devices
 from raidplan.topology.keys import encryptions_below
 from raidplan.topology.mounts import filesystem_of
 
@@ -69,9 +70,18 @@ def plain_swap_beside_encryption(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 area.path,
                 f"{what} is encrypted by {nearest}, and swap {area.name} on {area.device} is not: what is swapped out can be read without a key",
-                f"add an encryption of {area.device} with key: random, and let {area.name} be on it",
+                _random_key(topology, area, first),
                 related=(place("encryption", ("encryption", nearest)),),
             )
+
+
+def _random_key(topology: Topology, area: Area, secret: str) -> str:
+    """Advice on swap that can be read; `secret` is a file system that cannot."""
+    if area.path[-1] == "file":
+        return f"put the file on a file system that is encrypted, such as {secret}"
+    if area.device in kept_devices(topology):
+        return f"{area.device} is kept as it is: swap to a file on {secret}, or encrypt it by hand with a random key (crypttab(5)) and describe that"
+    return f"add an encryption of {area.device} with key: random, and let {area.name} be on it"
 
 
 def _encrypted_by(topology: Topology) -> dict[Path, str]:
@@ -119,7 +129,7 @@ def header_without_copy(topology: Topology) -> Iterator[Hit]:
     home = filesystem_of(topology, f"{STATE}/headers")
     locks = locks_of(topology, topology.layout.filesystems[home].device) if home is not None else {}
     for name, path, entry in _entries(topology):
-        if name in locks and not entry.is_random:
+        if name in locks and not entry.is_random and path not in kept(topology):
             why = f"{locks[name]} opens, whose key lies on {name}" if locks[name] else f"only {name} opens"
             yield Hit(
                 (*path, "device"),
