@@ -21,7 +21,7 @@ from raidplan.render.visible import visible
 
 OWN_TOOLS = ("awk", "blkid", "lsblk", "readlink", "sed", "wipefs")
 """The programs that the functions run beyond the tools that every system has."""
-TARGET_TOOLS = ("chroot", "findmnt", "mount", "unshare")
+TARGET_TOOLS = ("chroot", "cmp", "findmnt", "mount", "unshare")
 """Those that run programs of the system below a target, and see what is mounted there."""
 ELSEWHERE = "this script makes /, and no system runs from that yet: in a rescue system, make it by raidplan plan --target /mnt --format shell"
 """The refusal of a plan without a target on a machine that would become another one."""
@@ -71,7 +71,8 @@ def _of_the_system(plan: Plan, whole: Plan, inside: set[str]) -> Iterator[str]:
         yield from (wrapped(["require_mounted", *map(quoted, each)]) for each in _mounts(whole))
         yield wrapped(["require_inside", *map(quoted, sorted(inside))])
         yield from (
-            f"require_below {quoted(below(plan.target, file))}" for file in plan.proof_keys("key_file")
+            wrapped(["require_copy", quoted(file), quoted(below(plan.target, file))])
+            for file in plan.proof_keys("key_file")
         )
     elif "/" in plan.proof_keys("mount"):
         yield "require_empty_target"

@@ -20,13 +20,14 @@ require_target() {
 	findmnt --mountpoint "$below" >/dev/null || refuse "nothing is mounted at $below, so files would be this system's own"
 }
 
-# require_below FILE: no link leads from there into this system.
-require_below() {
-	there=$(readlink -m "$1")
+# require_copy KEY COPY: no link leads from there into this system, and no other key would be written over.
+require_copy() {
+	there=$(readlink -m "$2")
 	case $there in
 	"$(readlink -f "$below")"/*) ;;
-	*) refuse "$1 leads to $there, out of $below" ;;
+	*) refuse "$2 leads to $there, out of $below" ;;
 	esac
+	[ ! -e "$2" ] || cmp -s "$1" "$2" || refuse "the key file $2 holds another key than $1 of this system: move it away"
 }
 
 # require_inside TOOL...: programs of that system. A link of its own leads nowhere from here, and counts.

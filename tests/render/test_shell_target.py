@@ -140,6 +140,22 @@ def test_no_key_is_copied_through_a_link_to_the_rescue_system(tmp_path: Path) ->
     assert bench.run(own_path(script)).returncode == 0 and bench.calls == [("make", "key")]
 
 
+def test_a_key_that_came_with_a_backup_is_not_written_over(tmp_path: Path) -> None:
+    target, key = filled(tmp_path / "mnt"), tmp_path / "k"
+    key.write_bytes(b"new")
+    there = target / str(key).lstrip("/")
+    there.parent.mkdir(parents=True)
+    there.write_bytes(b"old")
+    proof = Proof("key_file", str(key), {"secret": True})
+    steps = (step("key", "configure", Run(("make", "key")), proof),)
+    bench = bench_of(tmp_path, str(tmp_path / "node"))
+    script = own_path(plan_shell(Plan("fresh", "sha256:0", "", (), steps, target=str(target))))
+    result = bench.run(script)
+    assert result.returncode == 4 and "holds another key" in result.stderr and bench.calls == []
+    there.write_bytes(b"new")
+    assert bench.run(script).returncode == 0 and bench.calls == [("make", "key")]
+
+
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
