@@ -31,6 +31,8 @@ class Mount:
     id: int = 0
     parent: int = 0
     """The id of the mount that the mount point lies in."""
+    root: str = "/"
+    """The folder of its file system that it shows; of btrfs, with the subvolume."""
     number: str = ""
     """MAJOR:MINOR of its files, which for btrfs is no device's."""
 
@@ -70,7 +72,10 @@ def parse_mountinfo(text: str, names: Names) -> list[Mount]:
         flags = tuple(sorted(FLAGS.intersection(head[5].split(","))))
         point, source = unescaped(head[4]), unescaped(tail[1])
         own, parent = (int(word) if word.isdecimal() else 0 for word in head[:2])
-        mounts.append(Mount(point, source, tail[0], tuple(options), device, flags, own, parent, head[2]))
+        root = unescaped(head[3])
+        mounts.append(
+            Mount(point, source, tail[0], tuple(options), device, flags, own, parent, root, head[2])
+        )
     return mounts
 
 
@@ -97,13 +102,22 @@ def unescaped(text: str) -> str:
     return octets.decode(errors="replace")
 
 
-def below(mounts: Iterable[Mount], target: str) -> list[Mount]:
-    """The mounts at and below a folder, with their points as the system there will call them."""
+def of_system(mounts: Iterable[Mount], target: str) -> list[Mount]:
+    """The mounts of the system that plans speak of, with their points as it calls them.
+
+    Those at and below the target, whatever they are; where there is none, all but the kernel's own.
+    """
+    if not target:
+        return [mount for mount in mounts if not any(_lies_in(mount.point, each) for each in PSEUDO)]
     return [
         replace(mount, point=mount.point.removeprefix(target) or "/")
         for mount in mounts
-        if mount.point == target or mount.point.startswith(f"{target}/")
+        if _lies_in(mount.point, target)
     ]
+
+
+def _lies_in(point: str, folder: str) -> bool:
+    return point == folder or point.startswith(f"{folder}/")
 
 
 def _text(file: Path) -> str:
@@ -121,7 +135,7 @@ def mount_objects(mounts: Iterable[Mount], names: Names) -> Mapping[str, Propert
             "type": mount.type,
             "options": list(mount.options),
             "flags": list(mount.flags),
+            "root": mount.root,
         }
         for mount in mounts
-        if not any(mount.point == pseudo or mount.point.startswith(f"{pseudo}/") for pseudo in PSEUDO)
     }

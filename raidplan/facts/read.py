@@ -17,7 +17,7 @@ from raidplan.facts.disks import SETTLE, entry_of, lsblk, read_disks
 from raidplan.facts.efi import read_boot_entries, read_secure_boot
 from raidplan.facts.luks import encryption_objects, mapping_objects
 from raidplan.facts.machine import Machine, Properties
-from raidplan.facts.mounts import below, mount_objects, read_mounts, read_swaps
+from raidplan.facts.mounts import mount_objects, of_system, read_mounts, read_swaps
 from raidplan.facts.readings import Readings
 from raidplan.facts.run import Result, run
 from raidplan.facts.signatures import Ask, plain, read_signatures
@@ -80,8 +80,8 @@ def read_machine(
         objects |= {"boot_loader": read_boot_loaders(readings, system), "boot_menu": read_boot_menu(system)}
         objects |= {"boot_entry": read_boot_entries(root), "answer": read_answers(system)}
         objects["firmware"] = {"uefi": {"secure_boot": read_secure_boot(root)}}
+        objects["mount"] = mount_objects(of_system(readings.mounts, target), names)
         if target:
-            objects["mount"] = mount_objects(below(readings.mounts, target), names)
             objects["system"] = host.read_system(system)
     return Machine(
         disks=read_disks(readings, listing.result()),
@@ -141,7 +141,6 @@ def _contents(
         "mapping": mapping_objects(readings.blocks, names, ask),
         "filesystem": contents.filesystem_objects(readings, names),
         "swap": contents.swap_objects(readings, names, paths),
-        "mount": mount_objects(readings.mounts, names),
     }
 
 

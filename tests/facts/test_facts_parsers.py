@@ -150,23 +150,57 @@ broken line
 
 
 def test_mountinfo():
-    found = mounts.mount_objects(mounts.parse_mountinfo(MOUNTINFO, NAMES), NAMES)
+    found = mounts.mount_objects(mounts.of_system(mounts.parse_mountinfo(MOUNTINFO, NAMES), ""), NAMES)
     assert found == {
         "/": {
             "source": "partition:u1",
             "type": "ext4",
             "options": ["rw", "relatime", "errors=remount-ro"],
             "flags": ["relatime"],
+            "root": "/",
         },
         "/with blank\nline": {
             "source": "partition:u1",
             "type": "ext4",
             "options": ["rw", "relatime"],
             "flags": ["relatime"],
+            "root": "/sub",
         },
-        "/nfs": {"source": "host:/export", "type": "nfs4", "options": ["rw", "vers=4.2"], "flags": []},
-        "/over": {"source": "partition:u1", "type": "ext4", "options": ["ro", "rw"], "flags": ["ro"]},
+        "/nfs": {
+            "source": "host:/export",
+            "type": "nfs4",
+            "options": ["rw", "vers=4.2"],
+            "flags": [],
+            "root": "/",
+        },
+        "/over": {
+            "source": "partition:u1",
+            "type": "ext4",
+            "options": ["ro", "rw"],
+            "flags": ["ro"],
+            "root": "/",
+        },
     }
+
+
+def test_below_a_target_the_mounts_that_a_chroot_left_are_seen():
+    """Without its prefix /mnt/proc is /proc, which is the kernel's own only where no target is."""
+    text = """22 1 8:1 / / rw - ext4 /dev/root rw
+30 22 8:1 / /mnt rw - ext4 /dev/sda1 rw
+31 30 0:5 / /mnt/proc rw - proc proc rw
+32 30 0:6 / /mnt/dev/pts rw - devpts devpts rw
+33 22 0:7 / /mnt2 rw - tmpfs t rw
+34 22 0:8 / /proc rw - proc proc rw
+"""
+    found = mounts.parse_mountinfo(text, NAMES)
+    assert [each.point for each in mounts.of_system(found, "/mnt")] == ["/", "/proc", "/dev/pts"]
+    assert [each.point for each in mounts.of_system(found, "")] == [
+        "/",
+        "/mnt",
+        "/mnt/proc",
+        "/mnt/dev/pts",
+        "/mnt2",
+    ]
 
 
 def test_mount_of_btrfs_is_known_by_its_source(tmp_path):
