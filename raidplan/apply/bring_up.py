@@ -9,11 +9,13 @@ from types import MappingProxyType
 
 from raidplan.apply.decide.not_started import STATES, missing_members
 from raidplan.apply.refusal import Refusal, refusal
+from raidplan.apply.strangers import inside, mounted, strangers
 from raidplan.apply.world import World
 from raidplan.base.figures import Figure
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.identity import md_form
 from raidplan.facts import Machine
+from raidplan.facts.machine import texts
 from raidplan.facts.match import match
 from raidplan.plan.identities import made_nodes
 from raidplan.plan.step import Plan, Run, Step
@@ -21,6 +23,8 @@ from raidplan.plan.step import Plan, Run, Step
 Command = tuple[str, ...]
 OPEN = ("cryptsetup", "open")
 RANDOM = "/dev/urandom"
+UNWRITTEN = (*STATES, "readonly", "read-auto")
+"""Values of `array_state` in which md writes no superblock, nor starts a resync (md.rst of the kernel)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +32,28 @@ class Wish:
     """The way in which storage is brought up."""
 
     read_only: bool = False
-    """Nothing is written to any device, the logs of file systems neither."""
+    """Nothing is written to any device, the logs of file systems neither; of a bitmap, see `_arrays`."""
     degraded: bool = False
     """Arrays are assembled that lack a member."""
 
 
-def bring_up(plan: Plan, world: World, wish: Wish, tell: Callable[[Command], None]) -> list[Refusal]:
+def bring_up(
+    plan: Plan, world: World, wish: Wish, tell: Callable[[Command], None], ask: Callable[[str], bytes]
+) -> list[Refusal]:
     """Assembles the arrays of a plan with a target, activates its volumes and mounts its file systems; the reasons why not.
 
-    Each layer is read once the one below it is there; a command that fails ends it.
+    Each layer is read once the one below it is there; a command that fails ends it. `ask` gives the passphrase of an
+    encryption, and is called before the first command. Raises what it raises.
     """
     done: set[Command] = set()
+    known: dict[str, bytes] = {}
+    world.passphrases = known
     while True:
         machine = named(plan, world)
+        against = [*strangers(plan, machine, "not-mountable"), *_writable(plan, machine, wish)]
+        if against:
+            return against
+        known |= {key: ask(key) for key in _closed(plan, machine) if key not in known}
         found_out = (
             *_arrays(plan, machine, wish),
             *_encryptions(plan, machine, wish, world),
@@ -58,11 +71,15 @@ def bring_up(plan: Plan, world: World, wish: Wish, tell: Callable[[Command], Non
 def bring_down(plan: Plan, world: World, tell: Callable[[Command], None]) -> list[Refusal]:
     """Unmounts the file systems of a plan with a target, deactivates its volumes and stops its arrays; the reasons why not."""
     machine = named(plan, world)
-    if troubles := [*_in_the_way(plan, machine)]:
+    if troubles := [
+        *strangers(plan, machine, "not-unmountable"),
+        *inside(plan, machine),
+        *_in_use(plan, machine),
+    ]:
         return troubles
-    mounted = [key for key in _keys(plan, "mount") if machine.observe("mount", key)]
+    points = sorted(step.proof.key for step in mounted(plan, machine) if step.proof)
     commands: list[Command] = [
-        *(("umount", plan.target + key.rstrip("/")) for key in sorted(mounted, reverse=True)),
+        *(("umount", plan.target + point.rstrip("/")) for point in reversed(points)),
         *_taken_down(plan, machine),
     ]
     failed = _run(commands, world, tell)
@@ -105,7 +122,32 @@ def _run(
     return None
 
 
+def _writable(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Refusal]:
+    """The mounts and arrays that are up already, and that something can be written to though the wish is that nothing is."""
+    if not wish.read_only:
+        return
+    for step in mounted(plan, machine):
+        assert step.proof
+        options = texts((machine.observe("mount", step.proof.key) or {}).get("options"))
+        if (
+            "rw" in options or "ro" not in options
+        ):  # of the mount, and of its file system, which writes its log
+            yield _not_mountable("writable-mount", step, point=plan.target + step.proof.key.rstrip("/"))
+    for step in _steps(plan, "array"):
+        assert step.proof
+        found = machine.observe("array", step.proof.key)
+        if found and found.get("state") not in UNWRITTEN:
+            yield _not_mountable("writable-array", step, node=str(found["node"]))
+
+
 def _arrays(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Command | Refusal]:
+    """The commands for arrays that do not run.
+
+    `mdadm --run` knows no --readonly: what udev assembled and did not start is stopped, which writes nothing to an array
+    that does not run, and assembled anew. `mdadm --assemble --readonly` writes `readonly` to array_state (`start_array` of
+    its Assemble.c), and no superblock is written from then on (md.rst of the kernel). An internal bitmap is: the kernel
+    writes its first page, and all of one that is out of date, as it loads it in any state (`md_bitmap_load`, md-bitmap.c).
+    """
     made = made_nodes(plan)
     for step in _steps(plan, "array"):
         assert step.proof
@@ -115,13 +157,13 @@ def _arrays(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Command | Refu
         missing = missing_members(step, machine, made)
         if missing and not wish.degraded:
             yield _not_mountable("incomplete", step, missing=tuple(missing))
-        elif len(missing) < len(step.guard) and found:
-            yield "mdadm", "--run", str(found["node"])
-        elif len(missing) < len(step.guard):
-            more = (*(("--run",) if missing else ()), *(("--readonly",) if wish.read_only else ()))
-            yield "mdadm", "--assemble", step.awaits[0], f"--uuid={md_form(step.proof.key)}", *more
-        else:
+        elif len(missing) == len(step.guard):
             yield _not_mountable("no-members", step)
+        elif found:
+            yield "mdadm", "--stop" if wish.read_only else "--run", str(found["node"])
+        else:
+            more = (*(("--run",) if wish.degraded else ()), *(("--readonly",) if wish.read_only else ()))
+            yield "mdadm", "--assemble", step.awaits[0], f"--uuid={md_form(step.proof.key)}", *more
 
 
 def _encryptions(plan: Plan, machine: Machine, wish: Wish, world: World) -> Iterator[Command | Refusal]:
@@ -149,6 +191,16 @@ def _keys_of(plan: Plan) -> dict[str, str]:
     """The encryptions whose passphrase a person knows, by the name of the opened device."""
     actions = (step.action for step in _steps(plan, "mapping"))
     return {action.argv[-1]: action.key for action in actions if isinstance(action, Run) and action.key}
+
+
+def _closed(plan: Plan, machine: Machine) -> list[str]:
+    """The encryptions that are not open and whose passphrase a person knows."""
+    actions = (
+        step.action
+        for step in _steps(plan, "mapping")
+        if step.proof and not machine.observe("mapping", step.proof.key)
+    )
+    return [action.key for action in actions if isinstance(action, Run) and action.key]
 
 
 def _volumes(plan: Plan, machine: Machine) -> Iterator[Command | Refusal]:
@@ -188,12 +240,8 @@ def _command(argv: Command, type: str, wish: Wish) -> Command:
     return *argv[:at], f"{argv[at]},{FILESYSTEMS[type].unwritten}", *argv[at + 1 :]
 
 
-def _in_the_way(plan: Plan, machine: Machine) -> Iterator[Refusal]:
-    """The users of the storage that it must not be taken away from."""
-    ours = {*_keys(plan, "mount")}
-    for point in machine.objects.get("mount", {}):
-        if point not in ours:
-            yield refusal("not-unmountable", "mounted", place=f"{plan.target}{point}")
+def _in_use(plan: Plan, machine: Machine) -> Iterator[Refusal]:
+    """The swap areas that the storage must not be taken away from."""
     for step in _steps(plan, "swap"):
         assert step.proof
         if (machine.observe("swap", step.proof.key) or {}).get("active"):
@@ -211,7 +259,3 @@ def _steps(plan: Plan, kind: str) -> Iterator[Step]:
         for step in plan.steps
         if step.proof and step.proof.kind == kind and (step.creates or kind in ("mapping", "mount", "volume"))
     )
-
-
-def _keys(plan: Plan, kind: str) -> list[str]:
-    return list(dict.fromkeys(step.proof.key for step in _steps(plan, kind) if step.proof))

@@ -84,14 +84,14 @@ def mount(parser: argparse.ArgumentParser) -> None:
     """A layout or plan, the folder, and how."""
     parser.description = (
         "In a rescue system: assembles the arrays of a machine, activates its volumes and mounts its file systems "
-        "below --target. Makes nothing; refuses where a disk is missing, unless with --degraded. Exit code 3 if something "
-        "could not be brought up."
+        "below --target. Makes nothing; refuses where a disk is missing, unless with --degraded. Exit code 3 if it was "
+        "brought up in part, 4 if nothing was done."
     )
     parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
     parser.add_argument(
         "--read-only",
         action="store_true",
-        help="write nothing to any device, the logs of file systems neither",
+        help="write nothing to any device, the logs of file systems neither; refuse what is writable already",
     )
     parser.add_argument("--degraded", action="store_true", help="assemble arrays that lack a member")
     add_devices(parser)

@@ -18,16 +18,21 @@ from raidplan.facts.match import match
 from raidplan.plan.step import Plan
 from raidplan.render.refusals import refusal_text
 
+Bring = Callable[[Plan, World, Callable[[Command], None]], list[Refusal]]
+"""Brings storage up or down, and tells each command before it runs. The reasons why not all of it."""
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Assembles, activates and mounts."""
     wish = Wish(arguments.read_only, arguments.degraded)
-    return brought(arguments, lambda plan, world: bring_up(plan, world, wish, say), missing=wish.degraded)
+    return brought(
+        arguments,
+        lambda plan, world, tell: bring_up(plan, world, wish, tell, asked_once),
+        missing=wish.degraded,
+    )
 
 
-def brought(
-    arguments: argparse.Namespace, bring: Callable[[Plan, World], list[Refusal]], *, missing: bool
-) -> int:
+def brought(arguments: argparse.Namespace, bring: Bring, *, missing: bool) -> int:
     """The exit code of bringing storage up or down; `missing`: also where a disk of the layout is not there."""
     if not arguments.target:
         talk("raidplan: name the folder in a rescue system: --target /mnt")
@@ -38,6 +43,12 @@ def brought(
     if os.geteuid() != 0:
         talk(f"refused: {refusal_text(refusal('not-root'))}")
         return REFUSED
+    begun: list[Command] = []
+
+    def tell(command: Command) -> None:
+        begun.append(command)
+        talk(f"$ {' '.join(command)}")
+
     try:
         with only_one() as lock:
             plan, world = plan.complete, World([lock], plan.target)
@@ -46,8 +57,7 @@ def brought(
                 talk(f"{'note' if missing else 'refused'}: {refusal_text(unmatched(mismatch))}")
             if mismatches and not missing:
                 return REFUSED
-            world.passphrases = Asked()
-            troubles = bring(plan, world)
+            troubles = bring(plan, world, tell)
     except NoPassphrase as none:
         talk(f"refused: {refusal_text(none.refusal)}")
         return REFUSED
@@ -55,18 +65,5 @@ def brought(
         talk(f"refused: {error}")
         return REFUSED
     for trouble in troubles:
-        talk(f"stopped: {refusal_text(trouble)}")
-    return STOPPED if troubles else OK
-
-
-class Asked(dict[str, bytes]):
-    """The passphrases of encryptions, each asked for when it is needed. Raises NoPassphrase without a terminal."""
-
-    def __missing__(self, name: str) -> bytes:
-        self[name] = asked_once(name)
-        return self[name]
-
-
-def say(command: Command) -> None:
-    """Shows a command before it runs."""
-    talk(f"$ {' '.join(command)}")
+        talk(f"{'stopped' if begun else 'refused'}: {refusal_text(trouble)}")
+    return OK if not troubles else STOPPED if begun else REFUSED

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from raidplan.apply.bring_up import bring_down
-from raidplan.cli.mount import brought, say
+from raidplan.cli.mount import brought
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Unmounts, deactivates and stops."""
-    return brought(arguments, lambda plan, world: bring_down(plan, world, say), missing=True)
+    return brought(arguments, bring_down, missing=True)

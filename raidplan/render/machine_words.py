@@ -6,6 +6,9 @@ from collections.abc import Mapping
 
 from raidplan.render.key_words import AT
 
+OTHER_MOUNT = f"{AT} is not what is mounted at {{point}}, but {{source}} ({{type}}): where nobody needs that, take it away first (`{{command}}`)"
+DOWN_FIRST = "take all of it down with `raidplan umount`, then mount it with --read-only"
+
 MACHINE: Mapping[str, Mapping[str, str]] = {
     "machine-unclear": {"": "{problem}"},
     "not-root": {"": "not root: run it with sudo"},
@@ -63,10 +66,14 @@ MOUNT: Mapping[str, Mapping[str, str]] = {
         "key-file": f"{AT}: its key file {{file}} is not there",
         "volume": f"{AT}: there is no volume {{volume}}",
         "filesystem": f"{AT}: its file system is not there",
+        "other-mount": OTHER_MOUNT,
+        "writable-mount": f"{AT} is mounted at {{point}} already, and writable: {DOWN_FIRST}",
+        "writable-array": f"{AT} runs already as {{node}}, and writable: {DOWN_FIRST}",
         "command": "{command: }: {error}",
     },
     "not-unmountable": {
-        "mounted": "{place} is mounted as well: umount it first",
+        "other-mount": OTHER_MOUNT,
+        "mounted": "{place} is mounted as well: take it away first (`{command}`)",
         "swap": f"{AT} is in use: swapoff it first",
         "command": "{command: }: {error}",
     },

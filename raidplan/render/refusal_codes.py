@@ -146,11 +146,11 @@ CODES: Mapping[str, tuple[str, str]] = {
         "Name another folder with --state.",
     ),
     "not-mountable": (
-        "A layer of the storage that `mount` brings up is missing, or its command failed.",
+        "A layer of the storage that `mount` brings up is missing, something else is mounted in its place, it is writable where --read-only is asked for, or its command failed.",
         "Bring the missing device back, or do what the message says.",
     ),
     "not-unmountable": (
-        "Storage that `umount` takes down is in use, or a command failed.",
+        "Storage that `umount` takes down is in use, something else is mounted in its place, or a command failed.",
         "End its use, and try again.",
     ),
     "assembly-held-off": (
