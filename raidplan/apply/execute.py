@@ -313,6 +313,9 @@ def written_share(step: Step, world: World) -> float | None:
         return None
     words = dict(word.split("=", 1) for word in step.action.argv[1:] if "=" in word)
     try:
-        return world.path(words["of"]).stat().st_size / (int(words["count"]) * parse_size(words["bs"]))
+        file = world.path(
+            words["of"].removeprefix(world.target)
+        )  # commands name it as the rescue system sees it
+        return file.stat().st_size / (int(words["count"]) * parse_size(words["bs"]))
     except (OSError, KeyError, ValueError, ZeroDivisionError):
         return None

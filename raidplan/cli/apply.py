@@ -28,7 +28,7 @@ from raidplan.cli.passphrase import NoPassphrase, passphrases
 from raidplan.cli.progress import display, events_to
 from raidplan.cli.state import past_of_host, state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
-from raidplan.cli.target import installed, missing, target_of, waiting
+from raidplan.cli.target import installed, missing, proper, target_of, waiting
 from raidplan.plan.codec import plan_digest, plan_from_json
 from raidplan.plan.step import Plan
 from raidplan.render.note_words import note_text
@@ -120,7 +120,7 @@ def _plan(arguments: argparse.Namespace) -> Plan | None:
     file: str = arguments.layout
     if file.endswith(".json"):
         try:
-            plan = plan_from_json(_read(file))
+            plan = proper(plan_from_json(_read(file)))
         except (OSError, ValueError) as error:
             talk(f"raidplan: {file}: {error}")
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from raidplan.base.words import counted, listed
 from raidplan.cli.output import Unable
 from raidplan.plan.boot_loaders import PLATFORMS, missing_packages
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
-from raidplan.plan.step import RenewInitramfs, Run, Step
+from raidplan.plan.step import Plan, RenewInitramfs, Run, Step
 
 if TYPE_CHECKING:
     from raidplan.apply.decision import Decision
@@ -24,7 +25,9 @@ def target_of(arguments_target: str | None) -> str:
     """The folder as plans name it; empty where none is given. Raises Unable."""
     if arguments_target is None:
         return ""
-    target = os.path.normpath(arguments_target)
+    target = re.sub(
+        "^//", "/", os.path.normpath(arguments_target)
+    )  # POSIX lets two slashes mean something else
     if not target.startswith("/") or target == "/":
         raise Unable(
             f"--target {arguments_target or shlex.quote(arguments_target)} is no folder of a rescue system: name it from / on, such as /mnt"
@@ -36,6 +39,13 @@ def target_of(arguments_target: str | None) -> str:
             f"--target {target} lies in what the kernel and the running system fill: name another, such as /mnt"
         )
     return target
+
+
+def proper(plan: Plan) -> Plan:
+    """A plan that was read, whose target is held to the same rules. Raises Unable."""
+    if plan.target and (plain := target_of(plan.target)) != plan.target:
+        raise Unable(f"--target {plan.target} is to be written {plain}: make the plan again")
+    return plan
 
 
 def missing(decision: Decision) -> tuple[str, ...]:

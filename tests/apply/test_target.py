@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
@@ -38,6 +40,7 @@ from raidplan.facts.run import Result
 from raidplan.plan.boot_loaders import AFTER_INITRAMFS, DPKG, EFI_IMAGES, HOOK, SHIM
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.step import Plan, Proof, Run, Step, WriteFile
+from raidplan.render.plan_shell import plan_shell
 from raidplan.review import pipeline
 from tests.apply.left import Kills
 from tests.apply.runs import apply, end, gone_on, impatient, install, machine
@@ -373,12 +376,36 @@ def test_without_a_target_another_root_is_refused_and_the_option_named(tmp_path:
     assert "umount" not in said
 
 
+@pytest.mark.parametrize("target", ["mnt", "/", "/proc/x", "/mnt/", "//mnt", "/mnt/../mnt"])
+def test_the_target_in_a_plan_that_is_read_is_held_to_the_same_rules(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is read from a disk: nothing but the plan is there."""
+    file = tmp_path / "plan.json"
+    file.write_text(plan_to_json(replace(plan(), target=target)))
+    monkeypatch.setattr(apply_command, "World", None)
+    arguments = argparse.Namespace(layout=str(file), target=None, devices=None)
+    with pytest.raises(Unable, match=f"^--target {re.escape(target)} "):
+        apply_command.run(arguments)
+    file.write_text(plan_to_json(plan()))
+    assert apply_command.plan_of(arguments) == plan()
+
+
+def test_a_target_that_is_called_as_a_mount_point_of_the_machine() -> None:
+    assert World(target="/srv").path("/srv") == Path("/srv/srv")
+    assert World(target="/boot").path("/boot/initrd.img") == Path("/boot/boot/initrd.img")
+    assert World(target="/mnt").path("/mnt/data") == Path("/mnt/mnt/data")
+    assert World(target="/run").path("/run/udev") == Path("/run/udev")
+    shell = plan_shell(plan("/boot"))
+    assert "/boot/etc/fstab" in shell and "renew_initramfs /boot/boot " in shell
+
+
 @pytest.mark.parametrize("named", ["", "mnt", "/", "/proc/x", "/run/x", "/link"])
 def test_what_is_no_folder_of_a_rescue_system(named: str, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "folder")
     with pytest.raises(Unable, match="--target"):
         target_of(str(tmp_path / "link") if named == "/link" else named)
-    assert target_of(f"{tmp_path}/") == str(tmp_path) and target_of(None) == ""
+    assert target_of(f"/{tmp_path}/") == target_of(f"{tmp_path}/") == str(tmp_path) and target_of(None) == ""
 
 
 @pytest.mark.parametrize(
