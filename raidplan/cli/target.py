@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -25,9 +24,9 @@ def target_of(arguments_target: str | None) -> str:
     """The folder as plans name it; empty where none is given. Raises Unable."""
     if arguments_target is None:
         return ""
-    target = re.sub(
-        "^//", "/", os.path.normpath(arguments_target)
-    )  # POSIX lets two slashes mean something else
+    target = os.path.normpath(arguments_target)
+    if target.startswith("//"):
+        target = target[1:]  # normpath keeps two of them, as POSIX does
     if not target.startswith("/") or target == "/":
         raise Unable(
             f"--target {arguments_target or shlex.quote(arguments_target)} is no folder of a rescue system: name it from / on, such as /mnt"
