@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -105,15 +105,32 @@ def unescaped(text: str) -> str:
 def of_system(mounts: Iterable[Mount], target: str) -> list[Mount]:
     """The mounts of the system that plans speak of, with their points as it calls them.
 
-    Those at and below the target, whatever they are; where there is none, all but the kernel's own.
+    Those at and below the target, whatever they are, but for what a later mount hides; where there is no target, all but
+    the kernel's own.
     """
+    mounts = [*mounts]
     if not target:
         return [mount for mount in mounts if not any(_lies_in(mount.point, each) for each in PSEUDO)]
     return [
         replace(mount, point=mount.point.removeprefix(target) or "/")
         for mount in mounts
-        if _lies_in(mount.point, target)
+        if _lies_in(mount.point, target) and not _is_hidden(mount, mounts)
     ]
+
+
+def _is_hidden(mount: Mount, mounts: Sequence[Mount]) -> bool:
+    """Whether another mount covers its root, or the way to it through the mounts that it lies in."""
+    by_id = {each.id: each for each in mounts}
+    way = {mount.id: mount.point}
+    """The id of each mount on the way, and where the way leaves it."""
+    at: Mount | None = mount
+    while at is not None and at.parent not in way:
+        way[at.parent] = at.point
+        at = by_id.get(at.parent)
+    return any(
+        each.id not in way and each.parent in way and _lies_in(way[each.parent], each.point)
+        for each in mounts
+    )
 
 
 def _lies_in(point: str, folder: str) -> bool:

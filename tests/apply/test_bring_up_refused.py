@@ -123,10 +123,11 @@ def test_what_a_person_mounted_at_the_target_is_in_nobodys_way_where_the_layout_
     assert not [*inside(plan, made.read(plan)), *strangers(plan, made.read(plan), "not-unmountable")]
 
 
-def inactive(made: Rescue) -> str:
-    """The array boot without a member, as udev's incremental assembly leaves it; its key."""
+def inactive(made: Rescue, *, lacks: bool = True) -> str:
+    """The array boot as udev's incremental assembly leaves it without a member, or with one that missed the last update; its key."""
     down(made)
-    without(made, guards(made.plan, "boot")[1])
+    if lacks:
+        without(made, guards(made.plan, "boot")[1])
     step = next(step for step in made.plan.steps if step.id == "array.boot.create")
     assert step.proof
     state = {"state": "inactive", "node": "/dev/md127"}
@@ -134,12 +135,17 @@ def inactive(made: Rescue) -> str:
     return step.proof.key
 
 
-def test_an_array_that_udev_left_inactive_starts_read_only_where_that_is_asked(made: Rescue) -> None:
-    key = inactive(made)
+@pytest.mark.parametrize("lacks", [True, False])
+def test_an_array_that_udev_left_inactive_starts_read_only_where_that_is_asked(
+    made: Rescue, lacks: bool
+) -> None:
+    key = inactive(made, lacks=lacks)
     assert up(made, Wish(read_only=True, degraded=True)) == []
     assert made.state.objects["array"][key]["state"] == "readonly"
     assert not [argv for argv in made.ran if argv[:2] == ("mdadm", "--run")]
     assert made.ran[0] == ("mdadm", "--stop", "/dev/md127")
+    again = next(argv for argv in made.ran if argv[:3] == ("mdadm", "--assemble", "/dev/md/boot"))
+    assert again[-2:] == ("--run", "--readonly")
 
 
 def test_an_array_that_udev_left_inactive_is_run(made: Rescue) -> None:

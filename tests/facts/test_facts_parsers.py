@@ -203,6 +203,24 @@ def test_below_a_target_the_mounts_that_a_chroot_left_are_seen():
     ]
 
 
+def test_below_a_target_what_a_later_mount_hides_is_not_seen():
+    """Nobody could take it away before the one that hides it."""
+    text = """22 1 8:1 / / rw - ext4 /dev/root rw
+30 22 0:5 / /mnt rw - tmpfs below rw
+31 30 0:6 / /mnt/srv rw - tmpfs hidden rw
+32 30 8:1 / /mnt rw - ext4 /dev/sda1 rw
+33 32 0:7 / /mnt/srv rw - tmpfs covered rw
+34 33 0:8 / /mnt/srv rw - tmpfs seen rw
+35 34 0:9 / /mnt/srv/a rw - tmpfs inside rw
+"""
+    found = mounts.of_system(mounts.parse_mountinfo(text, NAMES), "/mnt")
+    assert [(each.point, each.source) for each in found] == [
+        ("/", "/dev/sda1"),
+        ("/srv", "seen"),
+        ("/srv/a", "inside"),
+    ]
+
+
 def test_mount_of_btrfs_is_known_by_its_source(tmp_path):
     (tmp_path / "sda1").touch()
     names = Names({"sda1": "partition:u1"}, {}, tmp_path)

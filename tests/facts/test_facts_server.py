@@ -275,6 +275,7 @@ def test_mounts(machine):
         "type": "ext4",
         "options": ["rw", "relatime", "stripe=384"],
         "flags": ["relatime"],
+        "root": "/",
     }
     assert mounts["/mnt"]["source"] == "/dev/sdn"
     assert not [point for point in mounts if point.startswith(("/proc", "/sys", "/dev", "/run"))]
