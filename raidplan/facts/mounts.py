@@ -31,10 +31,10 @@ class Mount:
     id: int = 0
     parent: int = 0
     """The id of the mount that the mount point lies in."""
-    root: str = "/"
-    """The folder of its file system that it shows; of btrfs, with the subvolume."""
     number: str = ""
     """MAJOR:MINOR of its files, which for btrfs is no device's."""
+    root: str = "/"
+    """The folder of its file system that it shows; of btrfs, with the subvolume."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def parse_mountinfo(text: str, names: Names) -> list[Mount]:
         own, parent = (int(word) if word.isdecimal() else 0 for word in head[:2])
         root = unescaped(head[3])
         mounts.append(
-            Mount(point, source, tail[0], tuple(options), device, flags, own, parent, root, head[2])
+            Mount(point, source, tail[0], tuple(options), device, flags, own, parent, head[2], root)
         )
     return mounts
 
