@@ -313,9 +313,8 @@ def written_share(step: Step, world: World) -> float | None:
         return None
     words = dict(word.split("=", 1) for word in step.action.argv[1:] if "=" in word)
     try:
-        file = world.path(
-            words["of"].removeprefix(world.target)
-        )  # commands name it as the rescue system sees it
+        # Commands name it as the rescue system sees it.
+        file = world.path(words["of"].removeprefix(world.target))
         return file.stat().st_size / (int(words["count"]) * parse_size(words["bs"]))
     except (OSError, KeyError, ValueError, ZeroDivisionError):
         return None

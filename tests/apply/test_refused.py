@@ -138,8 +138,8 @@ def test_copies_that_have_no_room(plan: Plan, tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_copy_that_was_changed(tmp_path: Path) -> None:
-    (tmp_path / copies.FOLDER).mkdir()
-    file = tmp_path / copies.FOLDER / "d0.disk"
+    (tmp_path / copies.COPIES).mkdir()
+    file = tmp_path / copies.COPIES / "d0.disk"
     data = packed(Copy("d0", 100, 512, {0: b"front"}))
     file.write_bytes(data)
     digests = {"d0.disk": "sha256:" + hashlib.sha256(data).hexdigest()}
@@ -153,8 +153,8 @@ def test_a_copy_that_was_changed(tmp_path: Path) -> None:
     ("name", "data"), [("files", b'{"/etc/fstab": null}'), ("d0.disk", b'{"disk": "d0"}\nx')]
 )
 def test_a_copy_of_another_version(name: str, data: bytes, tmp_path: Path) -> None:
-    (tmp_path / copies.FOLDER).mkdir()
-    (tmp_path / copies.FOLDER / name).write_bytes(data)
+    (tmp_path / copies.COPIES).mkdir()
+    (tmp_path / copies.COPIES / name).write_bytes(data)
     with pytest.raises(ValueError, match=f"{name} was written by another version of raidplan"):
         read_copies(tmp_path, {name: "sha256:" + hashlib.sha256(data).hexdigest()})
 

@@ -72,7 +72,7 @@ DEFECTS = (
         ),
         (
             Mend("raidplan/rules/esp.py", "in mounted_fat(topology, lacking(topology, found)).items():", "in ():"),
-            Mend("raidplan/estimate/survival/structure.py", "[d for d in layout.boot.esp if d in made] or layout.boot.esp", "layout.boot.esp"),
+            Mend("raidplan/topology/boot_devices.py", "(tuple(each for each in group if each in made) or group for group in groups)", "iter(groups)"),
         ),
     ),
     Defect(
