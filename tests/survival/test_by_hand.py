@@ -97,7 +97,8 @@ MACHINES = [
      BOOT, "d0 | d1", "an array of /var that lacks a member waits for a person"),
     (BIOS, BOOT, "d0 d1", "a loader and a copy on each"),
     (BIOS.replace("[d<0-1>.r]}", "[c<0-1>]}, b: {level: raid1, members: [d<0-1>.o]}").replace("r: {size: 4GiB}", "r: {size: 4GiB}, o: {size: 1GiB}")
-     .replace("filesystems: {", "filesystems: {b: {device: b, type: ext4, mount: /boot}, ") + "; encryption: {c<0-1>: {device: d<1>.r, key: ask}}", BOOT, "d0 d1", "the initramfs goes on without the encryption that is missing"),
+     .replace("filesystems: {", "filesystems: {b: {device: b, type: ext4, mount: /boot}, ") + "; encryption: {c<0-1>: {device: d<1>.r, key: ask}}",
+     BOOT, "d0 d1", "the initramfs goes on without the encryption that is missing"),
     # key files
     (NESTED, F, "d0 | d1 | d2", "the key lies on d2, which is mounted in a folder of d0"),
     (CIRCLE % ("/srv/k", "/var/k"), BOOT, "d0 | d1 | d2 | d3", "each key lies behind the other: nothing is ever opened, and the boot waits for /var"),
