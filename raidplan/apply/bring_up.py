@@ -129,9 +129,8 @@ def _writable(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Refusal]:
     for step in mounted(plan, machine):
         assert step.proof
         options = texts((machine.observe("mount", step.proof.key) or {}).get("options"))
-        if (
-            "rw" in options or "ro" not in options
-        ):  # of the mount, and of its file system, which writes its log
+        # Of the mount, and of its file system, which writes its log.
+        if "rw" in options or "ro" not in options:
             yield _not_mountable("writable-mount", step, point=plan.target + step.proof.key.rstrip("/"))
     for step in _steps(plan, "array"):
         assert step.proof

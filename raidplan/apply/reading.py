@@ -28,11 +28,16 @@ def read_for(plan: Plan) -> Machine:
         tables,
         written,
         keys=plan.proof_keys("key_file"),
+        swap_files=swap_files_of(plan),
         target=plan.target,
     )
 
 
 def paths_of(plan: Plan) -> tuple[str, ...]:
     written = [step.action.file for step in plan.steps if isinstance(step.action, WriteFile | WriteBlock)]
-    swap_files = [key.removeprefix("file:") for key in plan.proof_keys("swap") if key.startswith("file:")]
-    return tuple(dict.fromkeys([*written, DEFAULTS, *plan.proof_keys("directory"), *swap_files]))
+    return tuple(dict.fromkeys([*written, DEFAULTS, *plan.proof_keys("directory")]))
+
+
+def swap_files_of(plan: Plan) -> tuple[str, ...]:
+    """The swap files as the commands of the plan name them: from the rescue system on, where there is a target."""
+    return tuple(key.removeprefix("file:") for key in plan.proof_keys("swap") if key.startswith("file:"))

@@ -166,17 +166,15 @@ def _grub(root: Path) -> str:
 def read_paths(root: Path, paths: Iterable[str]) -> dict[str, Objects]:
     """The configuration files of interest, and the files and folders named: `file`, `directory`, `unit_file`."""
     found = (f"/{file.relative_to(root)}" for each in (RULES, *PARTS) for file in sorted(root.glob(each)))
-    files: Objects = {}
-    folders: Objects = {}
-    for path in dict.fromkeys([*CONFIGURATION, CRYPTTAB, HOLD, *found, *paths]):
-        file = root / path.lstrip("/")
-        if file.is_dir():
-            folders[path] = {"exists": True}
-        else:
-            content = _file(file)
-            if content is not None:
-                files[path] = content
-    return {"file": files, "directory": folders, "unit_file": read_unit_files(root)}
+    names = dict.fromkeys([*CONFIGURATION, CRYPTTAB, HOLD, *found, *paths])
+    folders: Objects = {path: {"exists": True} for path in names if (root / path.lstrip("/")).is_dir()}
+    return {"file": read_files(root, names), "directory": folders, "unit_file": read_unit_files(root)}
+
+
+def read_files(root: Path, paths: Iterable[str]) -> Objects:
+    """The regular files among those that are named."""
+    found = ((path, _file(root / path.lstrip("/"))) for path in paths)
+    return {path: content for path, content in found if content is not None}
 
 
 def _file(file: Path) -> Properties | None:

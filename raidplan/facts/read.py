@@ -45,6 +45,7 @@ def read_machine(
     written: Iterable[str] = (),
     *,
     keys: Iterable[str] = (),
+    swap_files: Iterable[str] = (),
     target: str = "",
     root: Path = Path("/"),
     ask: Ask = read_only,
@@ -53,10 +54,11 @@ def read_machine(
 
     `paths` are further files and folders to look at, `units` are systemd units, `ranges` (start, size in
     bytes) are where partitions are to be, `known` the GUIDs of tables whose disks are as they should be:
-    the rest of those is not read, but what is `written` over (by identity), `keys` are key files. Configuration, images of kernels, units and mounts are
+    the rest of those is not read, but what is `written` over (by identity), `keys` are key files, `swap_files` are named from the
+    root of the system that runs. Configuration, images of kernels, units and mounts are
     those below `target`, of a system that does not run. `root` and `ask` stand in for the machine in tests.
     """
-    paths, units, kernel = tuple(paths), tuple(units), os.uname().release
+    swap_files, units, kernel = tuple(swap_files), tuple(units), os.uname().release
     system = root / target.lstrip("/")
     failed: list[str] = []
     must = _noting(failed, ask)
@@ -72,8 +74,9 @@ def read_machine(
         listing = pool.submit(partial(lsblk, must, udev=(root / "run/udev/control").exists()))
         readings, md, names, problems = _look(root, blocks, ask)
         readings = replace(readings, ranges=tuple(ranges), known=frozenset(known), written=frozenset(written))
-        objects = _contents(readings, md, names, paths, must)
+        objects = _contents(readings, md, names, swap_files, must)
         objects |= host.read_paths(system, paths)
+        objects["file"] = {**objects["file"], **host.read_files(root, swap_files)}
         objects["key_file"] = host.read_key_files(system, keys, root if target else None)
         objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}
         objects |= {"initramfs": images.result(), "kernel": host.read_kernels(system)}
@@ -126,7 +129,7 @@ def _look(
 
 
 def _contents(
-    readings: Readings, md: Sequence[arrays.Array], names: Names, paths: Sequence[str], ask: Ask
+    readings: Readings, md: Sequence[arrays.Array], names: Names, swap_files: Sequence[str], ask: Ask
 ) -> dict[str, Mapping[str, Properties]]:
     """The objects on the block devices."""
     links = arrays.read_links(readings.root)
@@ -140,7 +143,7 @@ def _contents(
         "encryption": encryption_objects(readings, names),
         "mapping": mapping_objects(readings.blocks, names, ask),
         "filesystem": contents.filesystem_objects(readings, names),
-        "swap": contents.swap_objects(readings, names, paths),
+        "swap": contents.swap_objects(readings, names, swap_files),
     }
 
 

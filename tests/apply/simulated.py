@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 
 from raidplan.apply.change.obsolete import set_by
 from raidplan.apply.journal.step_fingerprints import disks_below
-from raidplan.apply.reading import paths_of
+from raidplan.apply.reading import paths_of, swap_files_of
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.host import read_paths, read_system, versions
+from raidplan.facts.host import read_files, read_paths, read_system, versions
 from raidplan.facts.run import Result
 from raidplan.plan.places import CRYPTTAB, INITRAMFS_ASIDE, UDEV_RULES
 from raidplan.plan.step import Plan, Proof, RenewInitramfs, Run, SetAttribute, Step, Zero
@@ -147,6 +147,7 @@ class Simulated(World):
         }
         objects["tool"] = TOOLS
         objects |= read_paths(self.path("/"), paths_of(plan.complete))
+        objects["file"] = {**objects["file"], **read_files(self.root, swap_files_of(plan.complete))}
         if self.target:
             objects["system"] = read_system(self.path("/"))
         for key in objects.get("directory", {}):

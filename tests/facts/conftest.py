@@ -28,8 +28,10 @@ class Server:
         found = self.answers.get(" ".join(argv)) or self.answers.get(argv[0]) or [127, "", "not recorded"]
         return Result(tuple(argv), *found)
 
-    def read(self, *paths: str, units: Sequence[str] = ()) -> Machine:
-        return read_machine(paths, units, root=self.root, ask=self.ask)
+    def read(
+        self, *paths: str, units: Sequence[str] = (), swap_files: Sequence[str] = (), target: str = ""
+    ) -> Machine:
+        return read_machine(paths, units, swap_files=swap_files, target=target, root=self.root, ask=self.ask)
 
     def write(self, path: str, text: str) -> None:
         file = self.root / path.lstrip("/")

@@ -268,6 +268,17 @@ def test_swap(server):
     }
 
 
+def test_a_swap_file_below_a_target_is_seen_finished_or_not(server):
+    """Commands name it from the root of the rescue system on; a fact of the target's own files has its path there."""
+    server.write("/mnt/cut", "\0" * 8192)
+    server.write("/mnt/swapfile", "\0" * 4086 + "SWAPSPACE2")
+    (server.root / "mnt/swapfile").chmod(0o600)
+    found = server.read(swap_files=("/mnt/cut", "/mnt/swapfile"), target="/mnt")
+    assert found.observe("file", "/mnt/cut") == {"size": 8192, "content": "\0" * 8192}
+    assert found.observe("swap", "file:/mnt/cut") is None
+    assert found.observe("swap", "file:/mnt/swapfile") == {"size": 4096, "active": False}
+
+
 def test_mounts(machine):
     mounts = machine.objects["mount"]
     assert mounts["/data"] == {
