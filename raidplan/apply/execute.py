@@ -277,7 +277,7 @@ class Work:
         if step.new_partitions:
             for name in step.disks & self.disks.keys():
                 self.holds.callback(close, self.world.hold_partitions(self.disks[name].node))
-        for node in self._missing(step.awaits, step.formatted):
+        for node in self._missing(step.awaits, step.behind_links):
             raise StepFailed(f"{node} did not appear within {APPEAR_SECONDS} s")
 
     def _keep_header(self, step: Step) -> None:
@@ -293,8 +293,8 @@ class Work:
         """`{d00}` as the node of that disk; any other word as it is."""
         return self.disks[word[1:-1]].node if word.startswith("{") and word.endswith("}") else word
 
-    def _missing(self, nodes: Iterable[str], formatted: Iterable[str] = ()) -> list[str]:
-        """Waits for device nodes; those that did not appear in time. `formatted` is what udev is to look at for them."""
+    def _missing(self, nodes: Iterable[str], behind: Iterable[str] = ()) -> list[str]:
+        """Waits for device nodes; those that did not appear in time. `behind` are those that udev is to look at for them."""
         started = asked = time.monotonic()
         missing = [node for node in nodes if not self.world.exists(node)]
         while missing and time.monotonic() - started < APPEAR_SECONDS:
@@ -302,7 +302,7 @@ class Work:
             missing = [node for node in missing if not self.world.exists(node)]
             if missing and time.monotonic() - asked >= ASK_AGAIN_SECONDS:
                 asked = time.monotonic()
-                for node in formatted:
+                for node in behind:
                     self.world.look_again(self.resolved(node))
         return missing
 

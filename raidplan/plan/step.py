@@ -212,9 +212,9 @@ class Step:
         return bool(self.guard)
 
     @property
-    def formatted(self) -> tuple[str, ...]:
-        """The devices (as in `guard`) that it puts a file system or swap on."""
-        return self.guard if self.phase == "format" else ()
+    def behind_links(self) -> tuple[str, ...]:
+        """The devices (as in `guard`) of whose content, or partitions, udev makes the links that it awaits."""
+        return self.guard if self.phase in ("format", "partition") else ()
 
     @property
     def new_partitions(self) -> tuple[tuple[int, int], ...]:

@@ -212,15 +212,19 @@ require_blank_range() {
 	[ "$code" -eq 2 ] || refuse "$1 is not blank from byte $2 on: ${old:-blkid ended with $code}"
 }
 
-# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE again: what
-# is closed while udev looks at it for another reason goes unseen.
+# await_node PATH [DEVICE]: until udev has made it, for up to 60 s. After 10 s udev is asked to look at DEVICE and its partitions
+# again: what is closed while udev looks at it for another reason goes unseen.
 await_node() {
 	udevadm settle 2>/dev/null || : # it may read a table that was just written again, and take the node away meanwhile
 	tries=0
 	until [ -e "$1" ]; do
 		tries=$((tries + 1))
 		[ "$tries" -le 300 ] || refuse "$1 did not appear within 60 s"
-		[ -z "${2-}" ] || [ $((tries % 50)) -ne 0 ] || udevadm trigger --action=change --name-match="$2"
+		if [ -n "${2-}" ] && [ $((tries % 50)) -eq 0 ]; then
+			for device in "$2" $(partitions_of "$2"); do
+				udevadm trigger --action=change --name-match="$device"
+			done
+		fi
 		sleep 0.2
 	done
 }

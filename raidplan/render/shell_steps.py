@@ -47,8 +47,8 @@ def step_lines(
     if first:
         yield "begun=yes"
     yield from _action(step, variables, target)
-    formatted = [shell_word(node, variables) for node in step.formatted]
-    yield from (" ".join(["await_node", shell_word(node, variables), *formatted]) for node in step.awaits)
+    behind = [shell_word(node, variables) for node in step.behind_links]
+    yield from (" ".join(["await_node", shell_word(node, variables), *behind]) for node in step.awaits)
 
 
 def _action(step: Step, variables: Mapping[str, str], target: str) -> Iterator[str]:

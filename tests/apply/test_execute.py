@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.apply.devices.partition_lock import partitions_of
 from raidplan.apply.execute import WORKERS, Event, Outcome
 from raidplan.apply.execute import execute as execute_in
 from raidplan.apply.world import World, attribute
@@ -253,8 +254,8 @@ class Unseen(World):
         return []
 
 
-@pytest.mark.parametrize(("phase", "seen"), [("format", True), ("array", False)])
-def test_udev_is_asked_to_look_again_at_what_was_formatted(
+@pytest.mark.parametrize(("phase", "seen"), [("format", True), ("partition", True), ("array", False)])
+def test_udev_is_asked_to_look_again_at_what_was_formatted_or_partitioned(
     monkeypatch: pytest.MonkeyPatch, phase: str, seen: bool
 ) -> None:
     """Of members nobody asks: an event of theirs can assemble what is not to be."""
@@ -312,3 +313,12 @@ def test_a_disk_is_open_as_long_as_it_is_written_and_still_as_long_as_others_are
     assert outcome.complete, outcome.failed
     assert world.seen == {"sfdisk": {"held /dev/x"}, "mke2fs": {"still /dev/x"}}
     assert not [number for number in world.open if os.path.realpath(f"/proc/self/fd/{number}") == "/dev/null"]
+
+
+def test_the_partitions_of_a_disk_are_those_that_the_kernel_has(tmp_path: Path) -> None:
+    for name in ("nvme0n1/nvme0n1p1", "nvme0n1/nvme0n1p12", "nvme0n1/queue"):
+        (tmp_path / "sys/class/block" / name).mkdir(parents=True)
+    for part in ("nvme0n1p1", "nvme0n1p12"):
+        (tmp_path / "sys/class/block/nvme0n1" / part / "partition").touch()
+    assert partitions_of("/dev/nvme0n1", tmp_path) == ["/dev/nvme0n1p1", "/dev/nvme0n1p12"]
+    assert partitions_of("/dev/md/x", tmp_path) == []

@@ -132,7 +132,7 @@ def test_the_whole_machine(tmp_path: Path) -> None:
             expected += [tuple(_resolved(word, nodes) for word in each.action.argv)]
         if isinstance(each.action, RenewInitramfs):
             expected += [("mkinitramfs", " ".join(each.action.arrays))]
-        formatted = [_resolved(guard, nodes) for guard in each.formatted]
+        formatted = [_resolved(guard, nodes) for guard in each.behind_links]
         expected += [("await_node", node, *formatted) for node in each.awaits]
     assert calls[len(nodes) :] == expected
     written = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from pathlib import Path
 
 from raidplan.facts.run import run
 
@@ -32,10 +33,18 @@ def hold_partitions(node: str) -> int:
 
 
 def look_again(*nodes: str, settle: bool = False) -> None:
-    """Lets udev look at devices once more, and bring its database and its links up to date; `settle`: waits until it has."""
+    """Lets udev look at devices and their partitions once more, and bring its database and its links up to date; `settle`: waits
+    until it has."""
     if nodes:
         wait = ["--settle"] if settle else []
-        run(["udevadm", "trigger", *wait, "--action=change", *(f"--name-match={node}" for node in nodes)])
+        every = dict.fromkeys([*nodes, *(part for node in nodes for part in partitions_of(node))])
+        run(["udevadm", "trigger", *wait, "--action=change", *(f"--name-match={node}" for node in every)])
+
+
+def partitions_of(node: str, root: Path = Path("/")) -> list[str]:
+    """The nodes of the partitions that the kernel has on a device."""
+    folder = root / "sys/class/block" / os.path.basename(os.path.realpath(node))
+    return sorted(f"/dev/{file.parent.name}" for file in folder.glob("*/partition"))
 
 
 def _lock(descriptor: int, deadline: float) -> None:

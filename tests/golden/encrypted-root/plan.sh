@@ -119,10 +119,10 @@ start=4096, size=1048576, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=138B9B
 start=1052672, size=1048576, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=FF91F7D1-84C4-5C39-9CDF-E0CB0828DD49, name="swap"
 start=2101248, size=14657536, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=C3BA45EE-A584-57CB-9DBD-53B53289EA96, name="os"
 END
-await_node /dev/disk/by-partuuid/18b15855-511d-5ba4-a79d-73ca887f1230
-await_node /dev/disk/by-partuuid/138b9b7b-51f3-5947-84f2-cedf398e8838
-await_node /dev/disk/by-partuuid/ff91f7d1-84c4-5c39-9cdf-e0cb0828dd49
-await_node /dev/disk/by-partuuid/c3ba45ee-a584-57cb-9dbd-53b53289ea96
+await_node /dev/disk/by-partuuid/18b15855-511d-5ba4-a79d-73ca887f1230 "$disk_d0"
+await_node /dev/disk/by-partuuid/138b9b7b-51f3-5947-84f2-cedf398e8838 "$disk_d0"
+await_node /dev/disk/by-partuuid/ff91f7d1-84c4-5c39-9cdf-e0cb0828dd49 "$disk_d0"
+await_node /dev/disk/by-partuuid/c3ba45ee-a584-57cb-9dbd-53b53289ea96 "$disk_d0"
 
 # partition d1: d1.bios of 1 MiB, d1.boot of 512 MiB, d1.swap of 512 MiB, d1.os of 7.0 GiB
 # layout line 13 (hardware.disks.d1); destroys everything on the disk d1
@@ -138,10 +138,10 @@ start=4096, size=1048576, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=114ABA
 start=1052672, size=1048576, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=B155CE4C-23FE-5944-A86B-0BACB763EC1D, name="swap"
 start=2101248, size=14657536, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=63F6A5D8-7876-5CDD-B020-051AC1FC71F2, name="os"
 END
-await_node /dev/disk/by-partuuid/758665b9-0baf-55d9-9eb3-01036ed8f140
-await_node /dev/disk/by-partuuid/114abadc-bf90-5881-9faa-ee18cf153867
-await_node /dev/disk/by-partuuid/b155ce4c-23fe-5944-a86b-0bacb763ec1d
-await_node /dev/disk/by-partuuid/63f6a5d8-7876-5cdd-b020-051ac1fc71f2
+await_node /dev/disk/by-partuuid/758665b9-0baf-55d9-9eb3-01036ed8f140 "$disk_d1"
+await_node /dev/disk/by-partuuid/114abadc-bf90-5881-9faa-ee18cf153867 "$disk_d1"
+await_node /dev/disk/by-partuuid/b155ce4c-23fe-5944-a86b-0bacb763ec1d "$disk_d1"
+await_node /dev/disk/by-partuuid/63f6a5d8-7876-5cdd-b020-051ac1fc71f2 "$disk_d1"
 
 # partition d2: d2.bios of 1 MiB, d2.boot of 512 MiB, d2.swap of 512 MiB, d2.os of 7.0 GiB
 # layout line 13 (hardware.disks.d2); destroys everything on the disk d2
@@ -157,10 +157,10 @@ start=4096, size=1048576, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=0F4210
 start=1052672, size=1048576, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=854B518A-ED05-510C-87A3-8E6AB3251D75, name="swap"
 start=2101248, size=14657536, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=7F7D41F8-CFED-5458-85F0-B766B60C9FE1, name="os"
 END
-await_node /dev/disk/by-partuuid/93012e9d-0d6b-5f33-976f-dcf95c68d3cb
-await_node /dev/disk/by-partuuid/0f42104c-42a4-59e4-8bf9-dfdf52ad1f60
-await_node /dev/disk/by-partuuid/854b518a-ed05-510c-87a3-8e6ab3251d75
-await_node /dev/disk/by-partuuid/7f7d41f8-cfed-5458-85f0-b766b60c9fe1
+await_node /dev/disk/by-partuuid/93012e9d-0d6b-5f33-976f-dcf95c68d3cb "$disk_d2"
+await_node /dev/disk/by-partuuid/0f42104c-42a4-59e4-8bf9-dfdf52ad1f60 "$disk_d2"
+await_node /dev/disk/by-partuuid/854b518a-ed05-510c-87a3-8e6ab3251d75 "$disk_d2"
+await_node /dev/disk/by-partuuid/7f7d41f8-cfed-5458-85f0-b766b60c9fe1 "$disk_d2"
 
 # partition d3: d3.bios of 1 MiB, d3.boot of 512 MiB, d3.swap of 512 MiB, d3.os of 7.0 GiB
 # layout line 13 (hardware.disks.d3); destroys everything on the disk d3
@@ -176,10 +176,10 @@ start=4096, size=1048576, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=A5EAFF
 start=1052672, size=1048576, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=54B6ECF8-EF7A-59F8-9DCD-E17EEDB6CBAB, name="swap"
 start=2101248, size=14657536, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=54A3D83D-3908-5689-A51C-84B3ED44791F, name="os"
 END
-await_node /dev/disk/by-partuuid/d8c1c5bf-e987-5d7a-9a12-4e939f3792c3
-await_node /dev/disk/by-partuuid/a5eaffc9-db12-5bbc-ad5e-9a4134d44311
-await_node /dev/disk/by-partuuid/54b6ecf8-ef7a-59f8-9dcd-e17eedb6cbab
-await_node /dev/disk/by-partuuid/54a3d83d-3908-5689-a51c-84b3ed44791f
+await_node /dev/disk/by-partuuid/d8c1c5bf-e987-5d7a-9a12-4e939f3792c3 "$disk_d3"
+await_node /dev/disk/by-partuuid/a5eaffc9-db12-5bbc-ad5e-9a4134d44311 "$disk_d3"
+await_node /dev/disk/by-partuuid/54b6ecf8-ef7a-59f8-9dcd-e17eedb6cbab "$disk_d3"
+await_node /dev/disk/by-partuuid/54a3d83d-3908-5689-a51c-84b3ed44791f "$disk_d3"
 
 # create raid1 boot of 4 members (d0.boot, d1.boot, d2.boot, d3.boot), 511 MiB usable
 # layout line 24 (arrays.boot); destroys everything on d0.boot, everything on d1.boot, everything on d2.boot, everything on d3.boot

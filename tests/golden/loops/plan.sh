@@ -90,7 +90,7 @@ unit: sectors
 sector-size: 512
 start=2048, size=1044480, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=C46A368C-2163-5640-B6ED-69CC1A805871, name="loop_pair"
 END
-await_node /dev/disk/by-partuuid/c46a368c-2163-5640-b6ed-69cc1a805871
+await_node /dev/disk/by-partuuid/c46a368c-2163-5640-b6ed-69cc1a805871 "$disk_lo0"
 
 # partition lo1: lo1.loop_pair of 510 MiB
 # layout line 11 (hardware.disks.lo1); destroys everything on the disk lo1
@@ -103,7 +103,7 @@ unit: sectors
 sector-size: 512
 start=2048, size=1044480, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=270E1383-CD96-5821-9550-F4EE6FB2F63C, name="loop_pair"
 END
-await_node /dev/disk/by-partuuid/270e1383-cd96-5821-9550-f4ee6fb2f63c
+await_node /dev/disk/by-partuuid/270e1383-cd96-5821-9550-f4ee6fb2f63c "$disk_lo1"
 
 # partition lo2: lo2.loop_five of 1021 MiB
 # layout line 12 (hardware.disks.lo2); destroys everything on the disk lo2
@@ -116,7 +116,7 @@ unit: sectors
 sector-size: 512
 start=2048, size=2091008, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=326B5DB3-AC44-5D60-B3D1-DEFE2CC00A10, name="loop_five"
 END
-await_node /dev/disk/by-partuuid/326b5db3-ac44-5d60-b3d1-defe2cc00a10
+await_node /dev/disk/by-partuuid/326b5db3-ac44-5d60-b3d1-defe2cc00a10 "$disk_lo2"
 
 # partition lo3: lo3.loop_five of 1021 MiB
 # layout line 12 (hardware.disks.lo3); destroys everything on the disk lo3
@@ -129,7 +129,7 @@ unit: sectors
 sector-size: 512
 start=2048, size=2091008, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=B5072C53-60E8-5752-A215-86617D56210D, name="loop_five"
 END
-await_node /dev/disk/by-partuuid/b5072c53-60e8-5752-a215-86617d56210d
+await_node /dev/disk/by-partuuid/b5072c53-60e8-5752-a215-86617d56210d "$disk_lo3"
 
 # partition lo4: lo4.loop_five of 1021 MiB
 # layout line 12 (hardware.disks.lo4); destroys everything on the disk lo4
@@ -142,7 +142,7 @@ unit: sectors
 sector-size: 512
 start=2048, size=2091008, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=DC04BA96-8C2F-57BB-AF22-7C7ED6766063, name="loop_five"
 END
-await_node /dev/disk/by-partuuid/dc04ba96-8c2f-57bb-af22-7c7ed6766063
+await_node /dev/disk/by-partuuid/dc04ba96-8c2f-57bb-af22-7c7ed6766063 "$disk_lo4"
 
 # create raid1 loop_pair of 2 members (lo0, lo1), 509 MiB usable
 # layout line 15 (arrays.loop_pair); destroys everything on lo0.loop_pair, everything on lo1.loop_pair

@@ -98,7 +98,7 @@ unit: sectors
 sector-size: 512
 start=2048, size=1953259520, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=0C2EA3F6-E397-5150-80EB-F62A58B76DDA, name="md0"
 END
-await_node /dev/disk/by-partuuid/0c2ea3f6-e397-5150-80eb-f62a58b76dda
+await_node /dev/disk/by-partuuid/0c2ea3f6-e397-5150-80eb-f62a58b76dda "$disk_t0"
 
 # partition t1: t1.md0 of 931.4 GiB
 # layout line 25 (hardware.disks.t1); destroys everything on the disk t1
@@ -111,7 +111,7 @@ unit: sectors
 sector-size: 512
 start=2048, size=1953259520, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=0E166A0D-A239-5E89-8922-31117C5917CD, name="md0"
 END
-await_node /dev/disk/by-partuuid/0e166a0d-a239-5e89-8922-31117c5917cd
+await_node /dev/disk/by-partuuid/0e166a0d-a239-5e89-8922-31117c5917cd "$disk_t1"
 
 # partition t2: t2.md0 of 931.4 GiB
 # layout line 25 (hardware.disks.t2); destroys everything on the disk t2
@@ -124,7 +124,7 @@ unit: sectors
 sector-size: 512
 start=2048, size=1953259520, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=CD2D943F-9B59-554C-A690-F998A8C57CFC, name="md0"
 END
-await_node /dev/disk/by-partuuid/cd2d943f-9b59-554c-a690-f998a8c57cfc
+await_node /dev/disk/by-partuuid/cd2d943f-9b59-554c-a690-f998a8c57cfc "$disk_t2"
 
 # partition t3: t3.md0 of 931.4 GiB
 # layout line 25 (hardware.disks.t3); destroys everything on the disk t3
@@ -137,7 +137,7 @@ unit: sectors
 sector-size: 512
 start=2048, size=1953259520, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=09C504BD-17F5-5BBF-8475-1670EFDB5848, name="md0"
 END
-await_node /dev/disk/by-partuuid/09c504bd-17f5-5bbf-8475-1670efdb5848
+await_node /dev/disk/by-partuuid/09c504bd-17f5-5bbf-8475-1670efdb5848 "$disk_t3"
 
 # partition t4: t4.md0 of 931.4 GiB
 # layout line 25 (hardware.disks.t4); destroys everything on the disk t4
@@ -150,7 +150,7 @@ unit: sectors
 sector-size: 512
 start=2048, size=1953259520, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=3746DE9E-682A-5966-8FD6-FA82BCB4BDF4, name="md0"
 END
-await_node /dev/disk/by-partuuid/3746de9e-682a-5966-8fd6-fa82bcb4bdf4
+await_node /dev/disk/by-partuuid/3746de9e-682a-5966-8fd6-fa82bcb4bdf4 "$disk_t4"
 
 # partition t5: t5.md0 of 931.4 GiB
 # layout line 25 (hardware.disks.t5); destroys everything on the disk t5
@@ -163,7 +163,7 @@ unit: sectors
 sector-size: 512
 start=2048, size=1953259520, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=014DB9D9-2C69-564E-AB19-68B9458947D2, name="md0"
 END
-await_node /dev/disk/by-partuuid/014db9d9-2c69-564e-ab19-68b9458947d2
+await_node /dev/disk/by-partuuid/014db9d9-2c69-564e-ab19-68b9458947d2 "$disk_t5"
 
 # partition t7: t7.md0 of 931.4 GiB
 # layout line 33 (hardware.disks.t7); destroys everything on the disk t7
@@ -176,7 +176,7 @@ unit: sectors
 sector-size: 512
 start=2048, size=1953259520, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=D99F7E1D-BAD2-5416-B2E6-4A7450ED55EF, name="md0"
 END
-await_node /dev/disk/by-partuuid/d99f7e1d-bad2-5416-b2e6-4a7450ed55ef
+await_node /dev/disk/by-partuuid/d99f7e1d-bad2-5416-b2e6-4a7450ed55ef "$disk_t7"
 
 # create raid5 md0 of 7 members (t0, t1, t2, t3, t4, t5, t7), 5.5 TiB usable
 # layout line 43 (arrays.md0); destroys everything on t0.md0, everything on t1.md0, everything on t2.md0, everything on t3.md0, everything on t4.md0, everything on t5.md0, everything on t7.md0

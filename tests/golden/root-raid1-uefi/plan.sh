@@ -89,9 +89,9 @@ start=2048, size=1048576, type=C12A7328-F81F-11D2-BA4B-00A0C93EC93B, uuid=40696C
 start=1050624, size=8388608, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=091B4CD8-6515-565E-BFB4-950B63D18DD2, name="swap"
 start=9439232, size=927797248, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=6F67185E-6E6E-50AF-BCFD-901959990514, name="root"
 END
-await_node /dev/disk/by-partuuid/40696c87-2c28-574e-beef-7d7fb7352ee3
-await_node /dev/disk/by-partuuid/091b4cd8-6515-565e-bfb4-950b63d18dd2
-await_node /dev/disk/by-partuuid/6f67185e-6e6e-50af-bcfd-901959990514
+await_node /dev/disk/by-partuuid/40696c87-2c28-574e-beef-7d7fb7352ee3 "$disk_le0"
+await_node /dev/disk/by-partuuid/091b4cd8-6515-565e-bfb4-950b63d18dd2 "$disk_le0"
+await_node /dev/disk/by-partuuid/6f67185e-6e6e-50af-bcfd-901959990514 "$disk_le0"
 
 # partition le1: le1.esp of 512 MiB, le1.swap of 4 GiB, le1.root of 442.4 GiB
 # layout line 15 (hardware.disks.le1); destroys everything on the disk le1
@@ -106,9 +106,9 @@ start=2048, size=1048576, type=C12A7328-F81F-11D2-BA4B-00A0C93EC93B, uuid=C1B343
 start=1050624, size=8388608, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=55BD3BD7-D5DE-57AB-99B6-E1C9D1BDD87D, name="swap"
 start=9439232, size=927797248, type=A19D880F-05FC-4D3B-A006-743F0F84911E, uuid=5FD9527D-1F73-5BBB-B8E9-5CE599C47CE6, name="root"
 END
-await_node /dev/disk/by-partuuid/c1b34306-18b1-527a-9b43-d15d59fe7103
-await_node /dev/disk/by-partuuid/55bd3bd7-d5de-57ab-99b6-e1c9d1bdd87d
-await_node /dev/disk/by-partuuid/5fd9527d-1f73-5bbb-b8e9-5ce599c47ce6
+await_node /dev/disk/by-partuuid/c1b34306-18b1-527a-9b43-d15d59fe7103 "$disk_le1"
+await_node /dev/disk/by-partuuid/55bd3bd7-d5de-57ab-99b6-e1c9d1bdd87d "$disk_le1"
+await_node /dev/disk/by-partuuid/5fd9527d-1f73-5bbb-b8e9-5ce599c47ce6 "$disk_le1"
 
 # create raid1 root of 2 members (le0.root, le1.root), 442.3 GiB usable
 # layout line 27 (arrays.root); destroys everything on le0.root, everything on le1.root
