@@ -54,6 +54,11 @@ class Rates:
     commit: str
 
     @property
+    def good(self) -> bool:
+        """All was measured, and was as predicted."""
+        return bool(self.rates) and self.control and not self.off
+
+    @property
     def off(self) -> list[str]:
         """The rates that were not as predicted."""
         return [
@@ -107,8 +112,8 @@ def show(examples: Iterable[str]) -> bool:
         if record is None or record.layout != of_today(name):
             print(f"{name:24}no record of this layout")
             continue
-        good += record.control and not record.off and bool(record.rates)
-        words = "; ".join(record.off) or "all within a fifth"
+        good += record.good
+        words = "; ".join(record.off) or ("all within a fifth" if record.rates else "nothing was measured")
         print(f"{name:24}{len(record.rates) - len(record.off)} of {len(record.rates)}, {record.seconds} s: {words}")  # fmt: skip
     print(f"{good} of {len(every)} layouts as predicted")
     return good >= min(AT_LEAST, len(every))
@@ -122,7 +127,7 @@ def main(words: Sequence[str]) -> int:
     asked = parser.parse_args(words)
     known = records()
     for name in () if asked.show else asked.names:
-        if name not in known or known[name].layout != of_today(name) or known[name].off:
+        if name not in known or known[name].layout != of_today(name) or not known[name].good:
             measured(name)
     return 0 if show(asked.names) else 1
 
