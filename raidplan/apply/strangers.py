@@ -58,18 +58,20 @@ def _is_ours(step: Step, found: Properties, plan: Plan, machine: Machine) -> boo
     source = step.proof.expect["source"]
     if (found.get("source"), found.get("type")) != (source, step.proof.expect["type"]):
         return False
-    if found.get("root", WHOLE) != _root(step):
+    if found.get("root", WHOLE) != _root(step, found):
         return False
     made = {each.proof.key for each in plan.steps if each.proof and each.proof.kind == "filesystem"}
     there = machine.objects.get("filesystem", {})
     return all(uuid in made for uuid, each in there.items() if each.get("device") == source)
 
 
-def _root(step: Step) -> str:
-    """The root that a mount has by its options: of btrfs, the subvolume that they name."""
+def _root(step: Step, found: Properties) -> object:
+    """The root that a mount has by its options: of btrfs, the subvolume that they name; without a name the default one, which it has."""
     argv = step.action.argv if isinstance(step.action, Run) else ()
     options = argv[argv.index("--options") + 1].split(",") if "--options" in argv else []
     named = [option.removeprefix("subvol=") for option in options if option.startswith("subvol=")]
+    if not named and found.get("type") == "btrfs":
+        return found.get("root", WHOLE)
     return WHOLE + named[-1].strip("/") if named else WHOLE
 
 

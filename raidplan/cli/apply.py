@@ -12,7 +12,14 @@ from pathlib import Path
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.journal.hand_over import hand_over
-from raidplan.apply.journal.journal import STATE, BrokenJournal, Journal, open_journal, read_past
+from raidplan.apply.journal.journal import (
+    STATE,
+    BrokenJournal,
+    Journal,
+    open_journal,
+    read_past,
+    was_handed_over,
+)
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.preflight.mounted import hidden, in_memory
 from raidplan.apply.reading import read_for
@@ -242,8 +249,9 @@ def _ended(decision: Decision, folder: Path, world: World) -> int:
     if not decision.whole.target or not installed(decision):
         return OK
     to = world.path(STATE) / decision.whole.host
-    # A server that a script made, or another rescue system, has no journal here.
-    if folder != to and folder.is_dir():
+    # A server that a script made, or another rescue system, has no journal here; one that it has already goes on there.
+    theirs = was_handed_over(folder) and to.is_dir()
+    if folder.resolve() != to.resolve() and (folder / "journal").is_file() and not theirs:
         before = hand_over(folder, to, world)
         talk(f"the journal is in {to} from now on, where the installed system finds it")
         if before:

@@ -13,6 +13,10 @@ shim=@SHIM@
 done_for=/var/lib/raidplan/boot-loaders
 failed=0
 absent=0
+waits=0
+# A hook that fails stops dpkg, and whatever apt has still to do: where nothing is changed it only says so.
+unchanged=1
+[ -z "${DPKG_HOOK_ACTION-}${DPKG_MAINTSCRIPT_NAME-}" ] || unchanged=0
 
 # Lines "state package version" of the packages that a boot loader is made of.
 packages() {
@@ -28,7 +32,7 @@ say() {
 mounted() {
     if ! mountpoint -q "$1"; then
         say "$1 is not mounted, so nothing was changed: mount it, and run raidplan-boot-loaders"
-        exit 1
+        exit "$unchanged"
     fi
 }
 
@@ -48,7 +52,7 @@ install() {
     shift
     if rebuilt /boot; then
         say "$where keeps its boot loader while a member of the array below /boot is rebuilt: run raidplan-boot-loaders afterwards"
-        failed=1
+        waits=1
         return
     fi
     if "$@" >/dev/null 2>"$words"; then
@@ -98,8 +102,9 @@ always=${1:-}
 words=$(mktemp) || exit 1
 trap 'rm -f "$words"' EXIT
 @PLACES@
-if [ "$failed" = 0 ]; then
+if [ "$failed$waits" = 00 ]; then
     mkdir -p "${done_for%/*}" && echo "$now" >"$done_for.new" && mv "$done_for.new" "$done_for" || failed=1
 fi
 [ "$absent" = 0 ] || [ -z "$always" ] || say "not every disk is there: run it again when it is"
+[ "$failed$waits" != 01 ] || failed=$unchanged
 exit "$failed"

@@ -12,6 +12,9 @@ shim=@SHIM@
 words=@COMMAND_LINE@
 failed=0
 absent=0
+# A hook that fails stops dpkg, and whatever apt has still to do: where nothing is changed it only says so.
+unchanged=1
+[ -z "${DPKG_HOOK_ACTION-}${DPKG_MAINTSCRIPT_NAME-}" ] || unchanged=0
 
 say() {
     echo "raidplan-boot-loaders: $*" >&2
@@ -21,7 +24,7 @@ say() {
 mounted() {
     if ! mountpoint -q "$1"; then
         say "$1 is not mounted, so nothing was changed: mount it, and run raidplan-boot-loaders"
-        exit 1
+        exit "$unchanged"
     fi
 }
 
@@ -101,7 +104,7 @@ fi
 @MOUNTED@
 if ! ls /boot/vmlinuz-* >/dev/null 2>&1; then
     say "no kernel is in /boot, so nothing was changed: install one"
-    exit 1
+    exit "$unchanged"
 fi
 only=${1:-}
 made=$(mktemp) || exit 1

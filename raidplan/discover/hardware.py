@@ -28,7 +28,7 @@ SYSTEM = re.compile(
 """Mount points of the running system, or of the medium that it was started from."""
 
 WINDOWS = ("e3c9e316-0b5c-4db8-817d-f92df00215ae", "de94bba4-06d1-4d40-a16a-bfd50179d6ac")
-"""The GPT types of Microsoft's reserved and recovery partitions: each disk that Windows starts from has the first."""
+"""The GPT types of Microsoft's reserved and recovery partitions: each disk that Windows gave a table has the first."""
 
 Field = str | int | bool | Mapping[str, Mapping[str, str]]
 
@@ -45,7 +45,7 @@ class FoundDisk:
     system: str = ""
     """The parts of the running system on it; empty if there are none."""
     windows: bool = False
-    """Another system is on it, and it is kept for that."""
+    """Windows partitioned it, and it is kept for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ def _remarks(
         *([counted(len(disk.partitions), "partition")] if disk.partitions else []),
     ]
     if there and not kept:
-        yield f"not blank ({', '.join(there)}): apply refuses it, unless keep: true describes it or wipe: true gives it up"
+        yield f"not blank ({', '.join(there)}): apply refuses it, unless this layout made it, keep: true describes it, or wipe: true gives it up"
 
 
 def readable_size(size: int) -> str:

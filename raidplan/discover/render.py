@@ -45,7 +45,7 @@ def _disk_lines(disk: FoundDisk) -> Iterator[str]:
     if disk.system:
         yield f"  # {disk.name}, {disk.node}, is kept because the running system is on it: {disk.system}"
     elif disk.windows:
-        yield f"  # {disk.name}, {disk.node}, is kept because Windows is on it, or was"
+        yield f"  # {disk.name}, {disk.node}, is kept because Windows partitioned it"
     head = f"  {disk.name}: {{"
     identity = {key: value for key, value in disk.fields.items() if key in IDENTIFIERS}
     kept = {key: value for key, value in disk.fields.items() if key in KEPT}
@@ -83,7 +83,7 @@ def hardware_json(found: Found) -> str:
             for text in (
                 *disk.remarks,
                 *([f"holds the running system: {disk.system}"] if disk.system else []),
-                *(["holds Windows"] if disk.windows else []),
+                *(["partitioned by Windows"] if disk.windows else []),
             )
         ],
     }

@@ -27,7 +27,7 @@ require_copy() {
 	"$(readlink -f "$below")"/*) ;;
 	*) refuse "$2 leads to $there, out of $below" ;;
 	esac
-	[ ! -e "$2" ] || cmp -s "$1" "$2" || refuse "the key file $2 holds another key than $1 of this system: move it away"
+	[ ! -e "$1" ] || [ ! -e "$2" ] || cmp -s "$1" "$2" || refuse "the key file $2 holds another key than $1 of this system: move it away"
 }
 
 # require_inside TOOL...: programs of that system. A link of its own leads nowhere from here, and counts.

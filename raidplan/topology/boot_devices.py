@@ -9,6 +9,7 @@ from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.boot_options import ESP_MOUNTS
 from raidplan.topology import Topology
 from raidplan.topology.boot_places import boot_places, kept_places, made_root
+from raidplan.topology.kept import kept_devices
 from raidplan.topology.mounts import mounted
 from raidplan.topology.resolve import DISKS
 
@@ -94,6 +95,9 @@ def starting_places(topology: Topology) -> tuple[tuple[str, ...], ...]:
     # A partition without a file system starts nothing; where none has one, they are made by somebody else.
     made = {entry.device: entry.type for entry in topology.layout.filesystems.values()}
     made |= dict.fromkeys(partitions_of_type(topology, "bios-boot"), "")
+    # Of a kept partition it is not known that it has none.
+    kept = kept_devices(topology)
+    made |= {each: "" for each in partitions_of_type(topology, "esp") if each in kept and each not in made}
     groups = (installed,) if (installed := _installed(topology)) else _named(topology)
     there = (tuple(each for each in group if each in made) or group for group in groups)
     return tuple(
@@ -143,6 +147,8 @@ def starts_nothing(topology: Topology) -> bool:
     """As described, the firmware finds no loader, or the loader cannot read what it needs, or nobody knows whether it can."""
     loader, name = read_by_loader(topology)
     places = starting_places(topology)
+    if boot_filesystem(topology) is None and not topology.layout.boot.esp:
+        return True  # a system that the layout does not describe
     lacks_one = topology.layout.hardware.firmware and boot_filesystem(topology) and not places
     if lacks_one or not all(places) or apart_from_boot(topology) or with_large_sectors(topology):
         return True

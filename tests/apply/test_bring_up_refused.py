@@ -90,6 +90,12 @@ def test_a_subvolume_that_the_layout_names_is_ours(tmp_path: Path) -> None:
     down(made)
 
 
+def test_the_default_subvolume_of_a_btrfs_is_ours_whichever_it_is(tmp_path: Path) -> None:
+    made = as_applied(plan_of(LAYOUT.replace("type: xfs, mount: /srv", "type: btrfs, mount: /srv")), tmp_path)
+    made.state.objects["mount"]["/srv"]["root"] = "/@/.snapshots/1/snapshot"
+    down(made)
+
+
 CHROOT = """\
 31 30 0:5 / /mnt/proc rw - proc proc rw
 32 30 0:6 / /mnt/dev rw shared:2 - devtmpfs udev rw

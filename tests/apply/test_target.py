@@ -219,6 +219,14 @@ def test_a_journal_in_a_folder_of_its_own_is_handed_over_without_what_else_lies_
     assert not (below / "holiday.jpg").exists() and (usb / "journal").exists()
     assert (usb / "handed-over").exists()
 
+    # As after another boot of the rescue system, in which the target was not mounted when the journal was looked for.
+    (below / "journal").write_text("of the server since\n")
+    assert apply_command._ended(decided(root, state), usb, world) == OK
+    assert (below / "journal").read_text() == "of the server since\n"
+    assert [folder.name for folder in below.parent.iterdir()] == ["fresh"]
+    assert apply_command._ended(decided(root, state), below / ".." / "fresh", world) == OK
+    assert not (below / "handed-over").exists()
+
 
 def test_of_a_server_that_somebody_else_made_there_is_no_journal_to_hand_over(tmp_path: Path) -> None:
     root, state = rescue(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -154,10 +155,11 @@ class Host:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
 
-    def run(self, *words: str) -> tuple[int, list[str], str]:
-        """Its exit code, what grub-install was told, and what it said."""
+    def run(self, *words: str, by: str = "") -> tuple[int, list[str], str]:
+        """Its exit code, what grub-install was told, and what it said; `by`: the variable of dpkg that is set."""
         self.log.write_text("")
-        done = subprocess.run(["sh", self.script, *words], capture_output=True, text=True)
+        env = {**os.environ, **({by: "x"} if by else {})}
+        done = subprocess.run(["sh", self.script, *words], capture_output=True, text=True, env=env)
         told = self.log.read_text().replace(f"{self.root}", "").splitlines()
         return done.returncode, told, done.stderr
 
@@ -236,12 +238,16 @@ def test_the_script_leaves_the_boot_loader_while_the_array_below_it_is_rebuilt(t
     for _ in range(2):
         code, told, said = host.run()
         assert (code, told) == (1, []) and said.count("is rebuilt: run raidplan-boot-loaders afterwards") == 3
+    for by in BY_DPKG:
+        assert host.run(by=by)[:2] == (0, []), "apt goes on"
     host.put("sys/block/disk-of-md127/md/sync_action", b"resync\n")
     assert (host.run()[0], len(host.run("--always")[1])) == (0, 3), (
         "the first sync has all data on each member"
     )
 
 
+BY_DPKG = ("DPKG_HOOK_ACTION", "DPKG_MAINTSCRIPT_NAME")
+"""Of its hooks, and of the scripts of packages, which run update-initramfs: one that fails stops what apt has still to do."""
 BOOT_APART = {
     "bios": LAYOUT.replace("filesystems:\n", "filesystems:\n  boot: {device: d0.data, type: ext4, mount: /boot}\n")
     .replace("  data: {device: d0.data, type: ext4, mount: /srv}\n", ""),
@@ -263,6 +269,9 @@ def test_without_its_boot_mounted_the_script_changes_nothing(tmp_path: Path) -> 
         (host.root / "boot/vmlinuz-6.1").unlink()
         code, told, said = host.run()
         assert (code, told) == (1, []) and "/boot is not mounted, so nothing was changed" in said
+        for by in BY_DPKG:
+            code, told, said = host.run(by=by)
+            assert (code, told) == (0, []) and "/boot is not mounted" in said
         assert copies(host.root, "boot/efi") == before
 
 
@@ -273,6 +282,7 @@ def test_the_script_never_takes_the_last_kernel_away(tmp_path: Path) -> None:
     (tmp_path / "boot/vmlinuz-6.1").unlink()
     code, _, said = host.run()
     assert code == 1 and "no kernel is in" in said and copies(tmp_path, "boot/efi") == before
+    assert host.run(by=BY_DPKG[0])[0] == 0 and copies(tmp_path, "boot/efi") == before
 
 
 def test_systemd_boot_is_copied_to_each_mounted_esp_after_the_initramfs(tmp_path: Path) -> None:

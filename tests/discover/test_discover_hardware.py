@@ -158,10 +158,10 @@ def test_a_disk_of_windows_is_kept_and_another_that_is_not_blank_is_told(tmp_pat
     windows = replace(disk("sda", "A1"), partitions=(reserved,))
     other = replace(disk("sdb", "B1"), partitions=TABLE, signatures=("gpt at 0x200",))
     text = hardware_yaml(found(windows, other, disk("sdc", "C1")))
-    assert "  # d00, /dev/sda, is kept because Windows is on it, or was\n" in text
+    assert "  # d00, /dev/sda, is kept because Windows partitioned it\n" in text
     assert text.count("not blank (") == 1
     assert (
-        "  # d01, /dev/sdb: not blank (gpt at 0x200, 2 partitions): apply refuses it, unless keep: true"
+        "  # d01, /dev/sdb: not blank (gpt at 0x200, 2 partitions): apply refuses it, unless this layout made it, keep: true"
         in text
     )
     disks = as_layout(tmp_path, text).hardware.disks

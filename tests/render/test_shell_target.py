@@ -154,6 +154,8 @@ def test_a_key_that_came_with_a_backup_is_not_written_over(tmp_path: Path) -> No
     assert result.returncode == 4 and "holds another key" in result.stderr and bench.calls == []
     there.write_bytes(b"new")
     assert bench.run(script).returncode == 0 and bench.calls == [("make", "key")]
+    key.unlink()
+    assert "holds another key" not in bench.run(script).stderr, "it may be the only copy"
 
 
 @pytest.mark.parametrize(

@@ -410,6 +410,10 @@ shim=/usr/lib/shim/shimx64.efi.signed
 done_for=/var/lib/raidplan/boot-loaders
 failed=0
 absent=0
+waits=0
+# A hook that fails stops dpkg, and whatever apt has still to do: where nothing is changed it only says so.
+unchanged=1
+[ -z "${DPKG_HOOK_ACTION-}${DPKG_MAINTSCRIPT_NAME-}" ] || unchanged=0
 
 # Lines "state package version" of the packages that a boot loader is made of.
 packages() {
@@ -425,7 +429,7 @@ say() {
 mounted() {
     if ! mountpoint -q "$1"; then
         say "$1 is not mounted, so nothing was changed: mount it, and run raidplan-boot-loaders"
-        exit 1
+        exit "$unchanged"
     fi
 }
 
@@ -445,7 +449,7 @@ install() {
     shift
     if rebuilt /boot; then
         say "$where keeps its boot loader while a member of the array below /boot is rebuilt: run raidplan-boot-loaders afterwards"
-        failed=1
+        waits=1
         return
     fi
     if "$@" >/dev/null 2>"$words"; then
@@ -498,10 +502,11 @@ boot_sector 18b15855-511d-5ba4-a79d-73ca887f1230
 boot_sector 758665b9-0baf-55d9-9eb3-01036ed8f140
 boot_sector 93012e9d-0d6b-5f33-976f-dcf95c68d3cb
 boot_sector d8c1c5bf-e987-5d7a-9a12-4e939f3792c3
-if [ "$failed" = 0 ]; then
+if [ "$failed$waits" = 00 ]; then
     mkdir -p "${done_for%/*}" && echo "$now" >"$done_for.new" && mv "$done_for.new" "$done_for" || failed=1
 fi
 [ "$absent" = 0 ] || [ -z "$always" ] || say "not every disk is there: run it again when it is"
+[ "$failed$waits" != 01 ] || failed=$unchanged
 exit "$failed"
 END
 

@@ -298,6 +298,10 @@ shim=/usr/lib/shim/shimx64.efi.signed
 done_for=/var/lib/raidplan/boot-loaders
 failed=0
 absent=0
+waits=0
+# A hook that fails stops dpkg, and whatever apt has still to do: where nothing is changed it only says so.
+unchanged=1
+[ -z "${DPKG_HOOK_ACTION-}${DPKG_MAINTSCRIPT_NAME-}" ] || unchanged=0
 
 # Lines "state package version" of the packages that a boot loader is made of.
 packages() {
@@ -313,7 +317,7 @@ say() {
 mounted() {
     if ! mountpoint -q "$1"; then
         say "$1 is not mounted, so nothing was changed: mount it, and run raidplan-boot-loaders"
-        exit 1
+        exit "$unchanged"
     fi
 }
 
@@ -333,7 +337,7 @@ install() {
     shift
     if rebuilt /boot; then
         say "$where keeps its boot loader while a member of the array below /boot is rebuilt: run raidplan-boot-loaders afterwards"
-        failed=1
+        waits=1
         return
     fi
     if "$@" >/dev/null 2>"$words"; then
@@ -384,10 +388,11 @@ words=$(mktemp) || exit 1
 trap 'rm -f "$words"' EXIT
 esp 40696c87-2c28-574e-beef-7d7fb7352ee3 /boot/efi
 esp c1b34306-18b1-527a-9b43-d15d59fe7103 /boot/efi2
-if [ "$failed" = 0 ]; then
+if [ "$failed$waits" = 00 ]; then
     mkdir -p "${done_for%/*}" && echo "$now" >"$done_for.new" && mv "$done_for.new" "$done_for" || failed=1
 fi
 [ "$absent" = 0 ] || [ -z "$always" ] || say "not every disk is there: run it again when it is"
+[ "$failed$waits" != 01 ] || failed=$unchanged
 exit "$failed"
 END
 
