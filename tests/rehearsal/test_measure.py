@@ -123,7 +123,7 @@ def test_a_rate_counts_as_predicted_within_a_fifth(
     assert rates["observed"] == pytest.approx(rates["predicted"] * off, abs=1)
     assert report["cases"][0]["seconds_of"] == {"normal": 0.01, "degraded": 0.02, "rebuilding": 0.04}
     assert report["control"]["claims"][0]["as_predicted"]
-    assert limits == [50, 100], "halved for the control alone"
+    assert limits == [0, 100, 50, 100], "none while the layout is applied, and half for the control"
 
 
 def test_the_page_has_a_bar_for_each_rate(rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
