@@ -320,5 +320,5 @@ def test_the_partitions_of_a_disk_are_those_that_the_kernel_has(tmp_path: Path) 
         (tmp_path / "sys/class/block" / name).mkdir(parents=True)
     for part in ("nvme0n1p1", "nvme0n1p12"):
         (tmp_path / "sys/class/block/nvme0n1" / part / "partition").touch()
-    assert partitions_of("/dev/nvme0n1", tmp_path) == ["/dev/nvme0n1p1", "/dev/nvme0n1p12"]
-    assert partitions_of("/dev/md/x", tmp_path) == []
+    assert partitions_of("/dev/nvme0n1", tmp_path) == ("/dev/nvme0n1p1", "/dev/nvme0n1p12")
+    assert partitions_of("/dev/md/x", tmp_path) == ()

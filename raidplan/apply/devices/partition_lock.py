@@ -41,10 +41,10 @@ def look_again(*nodes: str, settle: bool = False) -> None:
         run(["udevadm", "trigger", *wait, "--action=change", *(f"--name-match={node}" for node in every)])
 
 
-def partitions_of(node: str, root: Path = Path("/")) -> list[str]:
+def partitions_of(node: str, root: Path = Path("/")) -> tuple[str, ...]:
     """The nodes of the partitions that the kernel has on a device."""
     folder = root / "sys/class/block" / os.path.basename(os.path.realpath(node))
-    return sorted(f"/dev/{file.parent.name}" for file in folder.glob("*/partition"))
+    return tuple(sorted(f"/dev/{file.parent.name}" for file in folder.glob("*/partition")))
 
 
 def _lock(descriptor: int, deadline: float) -> None:
