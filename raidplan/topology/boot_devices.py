@@ -122,7 +122,8 @@ def _installed(topology: Topology) -> tuple[str, ...]:
 
 
 def _is_read(topology: Topology, device: str, filesystem: str) -> bool:
-    """The firmware reads it: FAT, or what is no file system of the layout, in a partition or in an array whose members look like one."""
+    """Whether the firmware reads a device: a partition, or an array whose members look like partitions, with FAT on it or with
+    nothing that the layout names."""
     item, part = topology.provider[device], device.partition(".")[2]
     if item.path[0] == "arrays":
         plain = not in_the_way(FIRMWARE, topology.layout.arrays[item.name])
@@ -145,11 +146,12 @@ def with_large_sectors(topology: Topology) -> list[str]:
 
 def starts_nothing(topology: Topology) -> bool:
     """As described, the firmware finds no loader, or the loader cannot read what it needs, or nobody knows whether it can."""
+    described = boot_filesystem(topology) is not None
+    if not described and not topology.layout.boot.esp:
+        return True
     loader, name = read_by_loader(topology)
     places = starting_places(topology)
-    if boot_filesystem(topology) is None and not topology.layout.boot.esp:
-        return True  # a system that the layout does not describe
-    lacks_one = topology.layout.hardware.firmware and boot_filesystem(topology) and not places
+    lacks_one = topology.layout.hardware.firmware and described and not places
     if lacks_one or not all(places) or apart_from_boot(topology) or with_large_sectors(topology):
         return True
     below = topology.below(topology.layout.filesystems[name].device) if name is not None else ()

@@ -45,8 +45,9 @@ def rebuild(rig: Rig, name: str, factor: float) -> Rebuilt:
     twin, node, member = rig.twin, device_node(name), rig.members[name][0]
     most = rig.subject.topology.layout.arrays[name].sync_speed_max or SYNC_SPEED_MAX
     md = f"/sys/block/$(basename $(realpath {node}))/md"
+    take_out = f"mdadm --quiet {node} --fail {member} && sleep 1 && mdadm --quiet {node} --remove {member}"
     times = {"normal": _latency(twin, node)}
-    twin.run(f"mdadm --quiet {node} --fail {member} && sleep 1 && mdadm --quiet {node} --remove {member}")
+    twin.run(take_out)
     times["degraded"] = _latency(twin, node)
     # The default and the stated limit are of the server; its links and disks are scaled here.
     limit = max(1, int(most * factor) // KIB)
@@ -58,10 +59,7 @@ def rebuild(rig: Rig, name: str, factor: float) -> Rebuilt:
     rate = _rate(twin, kernel)
     times["rebuilding"] = _latency(twin, node)
     # A rebuild that went on would take its share of what is measured next.
-    twin.run(
-        f"mdadm --quiet {node} --fail {member} && sleep 1 && mdadm --quiet {node} --remove {member}",
-        check=False,
-    )
+    twin.run(take_out, check=False)
     if not _ended(twin, kernel):
         raise TwinError(f"{kernel}: its rebuild goes on without the member")
     return Rebuilt(rate, times)
