@@ -7,6 +7,7 @@ import re
 from raidplan.base.hidden import is_seen
 
 _HIDDEN = re.compile(r"[^ -~]")
+_HIDDEN_IN_JSON = re.compile(r"[^\n -~]")
 COMMAND = re.compile(r"##(\w*)\[")
 """Commands of GitHub's and Azure's runners, wherever they stand in a line of a log: `##[error]`,
 `##vso[task.complete]` (ActionCommand.TryParse of actions/runner)."""
@@ -27,11 +28,11 @@ def shown(character: str) -> str:
 
 def json_safe(text: str) -> str:
     """JSON text with the unprintable characters of its strings as JSON escapes; it means the same."""
-    return COMMAND.sub(r"##\1\\u005b", _HIDDEN.sub(lambda match: _json_escape(match[0]), text))
+    return COMMAND.sub(r"##\1\\u005b", _HIDDEN_IN_JSON.sub(lambda match: _json_escape(match[0]), text))
 
 
 def _json_escape(character: str) -> str:
-    if character == "\n" or is_seen(character):
+    if is_seen(character):
         return character
     units = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))

@@ -61,6 +61,11 @@ class SmallestSets:
         self._dark = {supplies: self._mask(disks) for supplies, disks in dark.items()}
         if boards:
             self._dark[boards] = self._dark.get(boards, 0) | self._board
+        self._masks = [self._mask(each.disks) for each in components]
+        self._taking: dict[str, list[int]] = {}
+        for number, each in enumerate(components):
+            for disk in each.disks:
+                self._taking.setdefault(disk, []).append(number)
         self._known: dict[object, Sets] = {}
 
     def of(self, thing: Path, alone: Sequence[Component]) -> Sets:
@@ -68,12 +73,16 @@ class SmallestSets:
         if alone:
             return _described(1, [(each,) for each in alone])
         board = self._board if thing == MACHINE else 0
-        below = self._mask(self._structure.disks.get(thing, ())) | board
+        disks = self._structure.disks.get(thing, ())
+        below = self._mask(disks) | board
+        taking = sorted({number for disk in disks for number in self._taking.get(disk, ())})
         # A bus and the one card on it fail as one: the one that is nearer to the disks stands for both.
         near = {
-            (each.kind == "disk", each.disks): ((number,), mask)
-            for number, each in enumerate(self._components)
-            if (mask := self._mask(each.disks) & below)
+            (self._components[number].kind == "disk", self._masks[number]): (
+                (number,),
+                self._masks[number] & below,
+            )
+            for number in taking
         }
         joint = ((supplies, mask & below) for supplies, mask in self._together if mask & below)
         parts: list[Part] = [*near.values(), *joint]
