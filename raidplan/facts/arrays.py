@@ -11,7 +11,7 @@ from pathlib import Path
 
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import SECTOR
-from raidplan.facts.block import Block, Names, number_of, read_at, read_blocks, text_of
+from raidplan.facts.block import Block, Names, kernel_name, number_of, read_at, read_blocks, text_of
 from raidplan.facts.members import superblock
 from raidplan.facts.signatures import Ask
 from raidplan.plan.step import Value
@@ -53,7 +53,7 @@ def read_arrays(root: Path, blocks: Mapping[str, Block], ask: Ask) -> tuple[list
     """The arrays, and, in words, those without a readable UUID."""
     arrays, problems = [], []
     for sys in sorted(entry.parent for entry in (root / "sys/block").glob("*/md")):
-        name = sys.name.replace("!", "/")
+        name = kernel_name(sys)
         state = text_of(sys / "md/array_state")
         members = _members(sys / "md")
         if state in ("", "clear") and not members:

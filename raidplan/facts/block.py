@@ -106,7 +106,7 @@ def _family(sys: Path) -> Iterator[Block]:
 
 def _block(sys: Path, disk: Block | None = None) -> Block:
     return Block(
-        name=sys.name.replace("!", "/"),
+        name=kernel_name(sys),
         number=text_of(sys / "dev"),
         size=number_of(sys / "size") * SECTOR,
         start=number_of(sys / "start") * SECTOR,
@@ -134,6 +134,16 @@ def instance_of(sys: Path) -> str:
     appearance = text_of(sys / "diskseq") or str(sys.resolve())
     identifiers = (text_of(sys / name) for name in ("queue/logical_block_size", *IDENTIFIERS))
     return "\n".join((appearance, *identifiers))
+
+
+def kernel_name(sys: Path) -> str:
+    """The name of a device below /dev, by its directory in sysfs, which has `!` for a slash."""
+    return sys.name.replace("!", "/")
+
+
+def partitions_in(sys: Path) -> list[Path]:
+    """The directories of the partitions that the kernel has on a device, in the order of their names."""
+    return sorted(file.parent for file in sys.glob("*/partition"))
 
 
 def _names(folder: Path) -> tuple[str, ...]:

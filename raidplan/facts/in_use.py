@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from raidplan.facts.block import SYS_BLOCK
+from raidplan.facts.block import SYS_BLOCK, kernel_name, partitions_in
 from raidplan.facts.mounts import unescaped
 from raidplan.facts.signatures import plain
 from raidplan.facts.writers import number_of_file, processes, program, ways_to_write
@@ -73,9 +73,9 @@ def _family(number: int) -> Iterator[tuple[str, str]]:
         seen.add(folder)
         parts_of = [folder.parent] if (folder / "partition").exists() else []
         for each in (folder, *parts_of):
-            yield f"b{(each / 'dev').read_text().strip()}", f"/dev/{each.name.replace('!', '/')}"
+            yield f"b{(each / 'dev').read_text().strip()}", f"/dev/{kernel_name(each)}"
             yield from _character_devices(each)
-        left += [entry.parent for entry in folder.glob("*/partition")]
+        left += partitions_in(folder)
         left += [entry.resolve() for entry in (folder / "holders").glob("*")]
 
 

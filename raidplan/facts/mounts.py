@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -111,16 +111,16 @@ def of_system(mounts: Iterable[Mount], target: str) -> list[Mount]:
     mounts = [*mounts]
     if not target:
         return [mount for mount in mounts if not any(_lies_in(mount.point, each) for each in PSEUDO)]
+    by_id = {each.id: each for each in mounts}
     return [
         replace(mount, point=mount.point.removeprefix(target) or "/")
         for mount in mounts
-        if _lies_in(mount.point, target) and not _is_hidden(mount, mounts)
+        if _lies_in(mount.point, target) and not _is_hidden(mount, by_id)
     ]
 
 
-def _is_hidden(mount: Mount, mounts: Sequence[Mount]) -> bool:
+def _is_hidden(mount: Mount, by_id: Mapping[int, Mount]) -> bool:
     """Whether another mount covers its root, or the way to it through the mounts that it lies in."""
-    by_id = {each.id: each for each in mounts}
     way = {mount.id: mount.point}
     """The id of each mount on the way, and where the way leaves it."""
     at: Mount | None = mount
@@ -129,7 +129,7 @@ def _is_hidden(mount: Mount, mounts: Sequence[Mount]) -> bool:
         at = by_id.get(at.parent)
     return any(
         each.id not in way and each.parent in way and _lies_in(way[each.parent], each.point)
-        for each in mounts
+        for each in by_id.values()
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from raidplan.base.reader import Reader
 from raidplan.base.size import SECTOR
 from raidplan.facts import block
-from raidplan.facts.block import SYS_BLOCK, number_of, read_at
+from raidplan.facts.block import SYS_BLOCK, kernel_name, number_of, partitions_in, read_at
 from raidplan.facts.in_use import written_by_others
 from raidplan.facts.run import run
 from raidplan.facts.tables import read_table
@@ -64,7 +64,7 @@ def other_partition(target: str, number: int) -> str:
     try:
         partition = int((sys / "partition").read_text())
         sectors = int((sys.parent / "queue/logical_block_size").read_text())
-        table = read_table(partial(read_at, f"/dev/{sys.parent.name.replace('!', '/')}"), sectors)
+        table = read_table(partial(read_at, f"/dev/{kernel_name(sys.parent)}"), sectors)
     except (OSError, ValueError):
         return f"{target} leads to {sys.name}, whose partition table cannot be read"
     uuids = [entry.uuid for entry in table.entries if entry.number == partition] if table else []
@@ -87,15 +87,14 @@ def _base(sys: Path) -> Iterator[str]:
     elif below := [*(sys / "slaves").glob("*")]:
         yield from (name for each in below if each.exists() for name in _base(each.resolve()))
     else:
-        yield sys.name.replace("!", "/")
+        yield kernel_name(sys)
 
 
 def _in_use(target: str, number: int) -> list[str]:
     sys = SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}"
     holders = sorted(entry.name for entry in (sys / "holders").glob("*"))
-    parts = sorted(entry.parent.name for entry in sys.glob("*/partition"))
     words = [f"{target} is held by {name}" for name in holders]
-    words += [f"{target} has the partition {name}" for name in parts]
+    words += [f"{target} has the partition {kernel_name(part)}" for part in partitions_in(sys)]
     if words:
         return words
     try:

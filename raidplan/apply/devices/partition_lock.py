@@ -12,6 +12,7 @@ import os
 import time
 from pathlib import Path
 
+from raidplan.facts.block import kernel_name, partitions_in
 from raidplan.facts.run import run
 
 LOCK_SECONDS, LOOK_AGAIN_SECONDS = 60, 0.1
@@ -43,8 +44,8 @@ def look_again(*nodes: str, settle: bool = False) -> None:
 
 def partitions_of(node: str, root: Path = Path("/")) -> tuple[str, ...]:
     """The nodes of the partitions that the kernel has on a device."""
-    folder = root / "sys/class/block" / os.path.basename(os.path.realpath(node))
-    return tuple(sorted(f"/dev/{file.parent.name}" for file in folder.glob("*/partition")))
+    name = os.path.realpath(node).removeprefix("/dev/").replace("/", "!")
+    return tuple(f"/dev/{kernel_name(part)}" for part in partitions_in(root / "sys/class/block" / name))
 
 
 def _lock(descriptor: int, deadline: float) -> None:

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from raidplan.apply.devices.guard import other_partition
 from raidplan.base.size import MIB
-from raidplan.facts.block import SYS_BLOCK, read_at
+from raidplan.facts.block import SYS_BLOCK, kernel_name, partitions_in, read_at
 from raidplan.facts.block_devices import found_line
 from raidplan.facts.in_use import written_by_others
 from raidplan.facts.read import read_only
@@ -96,8 +96,8 @@ def found_on(device: str) -> list[str]:
 
 def _partitions(number: int) -> Iterator[tuple[str, int]]:
     """Node and number of each partition that the kernel knows."""
-    for entry in sorted((SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").glob("*/partition")):
-        yield f"/dev/{entry.parent.name.replace('!', '/')}", int(entry.read_text())
+    for part in partitions_in(SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}"):
+        yield f"/dev/{kernel_name(part)}", int((part / "partition").read_text())
 
 
 def _open_exclusively(device: str) -> int:
