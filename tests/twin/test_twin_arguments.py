@@ -190,3 +190,14 @@ def test_uefi_firmware_has_its_variables_and_the_order_of_disks_in_them() -> Non
         assert not any("bootindex" in word for word in words)
         assert any("smm=on" in word for word in words) == (firmware == "secure")
     assert any("bootindex" in word for word in arguments(Machine((disk,), boots_itself=True)))
+
+
+def test_the_root_disk_is_logged_only_where_it_is_asked_for() -> None:
+    """Else each write of a guest would be written twice; the flushes of the guest reach the log."""
+    for logs, top in ((False, "root"), (True, "rootl")):
+        machine = Machine((), root_keeps_log=logs)
+        (device,) = devices(machine, "virtio-blk-pci")
+        nodes = {node["node-name"]: node for node in objects(machine, "blockdev")}
+        assert device["drive"] == top and ("rootl" in nodes) == logs
+    assert (nodes["rootl"]["file"], nodes["rootl"]["log"]["filename"]) == ("root", "/run/t/root.log")
+    assert not nodes["rootl"]["cache"]["no-flush"]

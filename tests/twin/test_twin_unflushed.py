@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
-from raidplan.twin.server import Disk, lose_unflushed
+from raidplan.twin.server import Disk, Twin, lose_unflushed
 from raidplan.twin.server.hardware import Machine
+from raidplan.twin.server.image import Image
 from raidplan.twin.server.unflushed import log_of
+from tests.kills.root_disk import TwinWithLog
 from tests.twin.objects import objects
 
 SECTOR, SIZE = 512, 64 * 512
@@ -83,6 +85,15 @@ def test_the_flush_of_a_machine_that_halts_is_its_own(
     assert disk.read_bytes()[::SECTOR][:2] == (b"x\0" if lost else b"xa")
 
 
+def test_a_disk_that_was_not_blank_has_what_stood_there_where_a_write_is_lost(disk: Path) -> None:
+    before = disk.with_name("before")
+    before.write_bytes(b"B" * SIZE)
+    written = [(0, 0, b"a" * SECTOR), (FLUSH, 0, b""), (0, 1, b"b" * SECTOR), (0, 0, b"c" * SECTOR)]
+    log_of(disk).write_bytes(log(*written))
+    assert lose_unflushed(disk, NONE, before=before) == 2
+    assert disk.read_bytes() == b"a" * SECTOR + b"B" * (SIZE - SECTOR) and not before.exists()
+
+
 def test_without_a_write_nothing_is_lost(disk: Path) -> None:
     """QEMU begins the log with the first one."""
     log_of(disk).write_bytes(b"")
@@ -98,16 +109,32 @@ def test_what_is_no_log_changes_no_disk(disk: Path, text: bytes) -> None:
     assert disk.read_bytes() == b"?" * SIZE
 
 
-def tree(machine: Machine, folder: Path) -> dict[str, Any]:
-    """The node that the disk of a machine hangs on, with those below it, for QEMU's own tools."""
+def tree(machine: Machine, folder: Path, driver: str = "scsi-hd") -> dict[str, Any]:
+    """The node that a disk of a machine hangs on, with those below it, for QEMU's own tools."""
     nodes = {node.pop("node-name"): node for node in objects(machine, "blockdev", folder)}
     for node in nodes.values():
         for key in ("file", "image"):
             if key in node:
                 node[key] = nodes[node[key]]
-    (device,) = (found for found in objects(machine, "device", folder) if found["driver"] == "scsi-hd")
+    (device,) = (found for found in objects(machine, "device", folder) if found["driver"] == driver)
     top: dict[str, Any] = nodes[device["drive"]]
     return top
+
+
+WORK = [
+    "write -P 97 0 512",
+    "flush",
+    "write -P 98 512 512",
+    "write -f -P 99 1k 512",
+    "write -P 100 1536 512",
+]
+
+
+def worked(top: dict[str, Any]) -> None:
+    """That, by QEMU, and then the power goes."""
+    argv = ["qemu-io", "-t", "writeback", *(word for line in (*WORK, "sigraise 9") for word in ("-c", line))]
+    done = subprocess.run([*argv, f"json:{json.dumps(top)}"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == -9, done.stdout + done.stderr
 
 
 @pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-io is not installed")
@@ -116,16 +143,30 @@ def test_qemu_logs_the_writes_and_flushes_of_a_machine(tmp_path: Path, halts: in
     disk = tmp_path / "a.img"
     disk.write_bytes(bytes(SIZE))
     log_of(disk).touch()
-    top = tree(Machine((Disk("a", SIZE, keeps_log=True, halts_at_write=halts),)), tmp_path)
-    work = [
-        "write -P 97 0 512",
-        "flush",
-        "write -P 98 512 512",
-        "write -f -P 99 1k 512",
-        "write -P 100 1536 512",
-    ]
-    argv = ["qemu-io", "-t", "writeback", *(word for line in (*work, "sigraise 9") for word in ("-c", line))]
-    done = subprocess.run([*argv, f"json:{json.dumps(top)}"], capture_output=True, text=True, timeout=60)
-    assert done.returncode == -9 and disk.read_bytes()[::SECTOR][:4] == b"abcd", done.stdout + done.stderr
+    worked(tree(Machine((Disk("a", SIZE, keeps_log=True, halts_at_write=halts),)), tmp_path))
+    assert disk.read_bytes()[::SECTOR][:4] == b"abcd"
     assert lose_unflushed(disk, NONE) == 1
     assert disk.read_bytes()[::SECTOR][:4] == b"abc\0"
+
+
+@pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-io is not installed")
+def test_the_root_disk_loses_what_it_had_not_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a twin that is switched on twice, without a guest."""
+    machine, root = Machine(()), tmp_path / "root.img"
+    twin = TwinWithLog(
+        machine, Image(tmp_path, tmp_path), tmp_path, tmp_path / "console", own=False, say=lambda _: None
+    )
+    monkeypatch.setattr(
+        Twin, "_boot", lambda self, timeout: worked(tree(self.machine, tmp_path, "virtio-blk-pci"))
+    )
+    root.write_bytes(b"B" * SIZE)
+    twin._boot(1)
+    assert root.read_bytes()[::SECTOR][:5] == b"abcdB"
+    assert twin.lose_of_root(NONE) == 1
+    assert root.read_bytes() == b"".join(each * SECTOR for each in (b"a", b"b", b"c")) + b"B" * (
+        SIZE - 3 * SECTOR
+    )
+    root.write_bytes(b"C" * SIZE)
+    twin._boot(1)
+    assert twin.lose_of_root(NONE) == 1
+    assert root.read_bytes()[::SECTOR][:5] == b"abcCC", "the log is of the second time alone"

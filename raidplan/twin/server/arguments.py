@@ -68,7 +68,7 @@ def qemu_arguments(machine: Machine, paths: Paths, ssh_port: int) -> list[str]:
     if machine.cache not in _CACHE:
         raise ValueError(f"cache {machine.cache!r}: possible are {', '.join(_CACHE)}")
     found = [QEMU, *_board(machine, paths), *_network(machine.online, ssh_port)]
-    found += [] if machine.boots_itself else _root_disk(paths.root, snapshots=machine.snapshots)
+    found += [] if machine.boots_itself else _root_disk(paths.root, machine)
     for index in range(len(machine.hosts)):
         found += _option("device", _host_device(index))
     for group, rate in _throttle_groups(machine):
@@ -199,11 +199,13 @@ def _network(online: bool, port: int) -> list[str]:
     return ["-netdev", user, "-device", "virtio-net-pci,netdev=net,romfile="]
 
 
-def _root_disk(path: Path, *, snapshots: bool) -> list[str]:
+def _root_disk(path: Path, machine: Machine) -> list[str]:
     common: Properties = {"cache": {"direct": False, "no-flush": True}, "discard": "unmap"}
-    node = _file(path, common, snapshots=snapshots) | {"node-name": "root"}
-    device = {"driver": "virtio-blk-pci", "id": "root-disk", "drive": "root", "serial": "twin-root"}
-    return [*_option("blockdev", node), *_option("device", device)]
+    nodes = [_file(path, common, snapshots=machine.snapshots) | {"node-name": "root"}]
+    if machine.root_keeps_log:
+        nodes.append({**_logging(log_of(path), direct=False), "node-name": "rootl", "file": "root"})
+    device: Properties = {"driver": "virtio-blk-pci", "id": "root-disk", "drive": nodes[-1]["node-name"], "serial": "twin-root"}  # fmt: skip
+    return [word for node in nodes for word in _option("blockdev", node)] + _option("device", device)
 
 
 def _throttle_groups(machine: Machine) -> Iterable[tuple[str, int]]:

@@ -69,6 +69,8 @@ class Machine:
     unplugged: frozenset[str] = field(default=frozenset())
     snapshots: bool = False
     """The files of its disks are qcow2, which keep states of the whole machine."""
+    root_keeps_log: bool = False
+    """The writes of its root disk are logged, so that those that it had not flushed can be taken from it afterwards (`lose_unflushed`)."""
     boots_itself: bool = False
     """Its firmware loads what is on the disks; without, QEMU starts the kernel of the root disk, which is left out."""
     firmware: Firmware = "bios"

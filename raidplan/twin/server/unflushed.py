@@ -20,13 +20,15 @@ def log_of(disk: Path) -> Path:
     return disk.with_suffix(".log")
 
 
-def lose_unflushed(disk: Path, kept: Callable[[int], bool], *, halted: bool = False) -> int:
+def lose_unflushed(
+    disk: Path, kept: Callable[[int], bool], *, halted: bool = False, before: Path | None = None
+) -> int:
     """Makes the disk what it was when it was last flushed, and of the later writes those whose numbers are `kept`.
 
-    For the disk of a machine that is off, which was blank when it was last switched on. `halted`: it halted at a
-    write, and QEMU flushed all disks by itself then (softmmu/cpus.c, `do_vm_stop`); a flush that comes last, after
-    several writes, is not taken for the guest's. Returns how many writes were lost. Raises OSError, and ValueError
-    for a file that is no log.
+    For the disk of a machine that is off, which was blank when it was last switched on, or what the file `before` is: that
+    takes its place. `halted`: it halted at a write, and QEMU flushed all disks by itself then (softmmu/cpus.c, `do_vm_stop`);
+    a flush that comes last, after several writes, is not taken for the guest's. Returns how many writes were lost. Raises
+    OSError, and ValueError for a file that is no log.
     """
     entries = [*_entries(log_of(disk).read_bytes())]
     if not entries:
@@ -37,8 +39,10 @@ def lose_unflushed(disk: Path, kept: Callable[[int], bool], *, halted: bool = Fa
         flushed, later = flushed + later, []
     left = [write for number, write in enumerate(later) if kept(number)]
     size = disk.stat().st_size
+    if before:
+        before.replace(disk)
     with disk.open("r+b") as file:
-        file.truncate(0)
+        file.truncate(size if before else 0)
         file.truncate(size)
         for offset, data in (*flushed, *left):
             file.seek(offset)
