@@ -1,4 +1,4 @@
-"""`python -m tests.kills COUNT SEED [--layouts N] [--case SEED] [--real-initramfs] [--power] [--minutes M] [--table]`: random cases, recorded."""
+"""`python -m tests.kills COUNT SEED [--each N] [--case NUMBER] [--real-initramfs] [--power] [--minutes M] [--table]`: random cases, recorded."""
 
 from __future__ import annotations
 
@@ -6,25 +6,30 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from tests.kills.adversity import POWER
+from tests.kills.cases import Case, adversity_of, by_layout, case_of, cases
 from tests.kills.family import draw
+from tests.kills.power import A_LAYOUT as CUTS
 from tests.kills.power import power_cases
-from tests.kills.record import RECORD, add, digest, read, table
-from tests.kills.session import Void, cases_of, reference, run_case, server
+from tests.kills.record import RECORD, add, digest, failed, generator, read, table
+from tests.kills.session import Void, reference, run_case, server
 
 A_LAYOUT = 8
 """Cases of one layout, which share a reference."""
+Told = Callable[[int, Void], None]
+"""Called with the number of the first case of a layout that is no good."""
 
 
 def main() -> int:
-    """Runs, records and prints the table; 1 if a case ended otherwise than predicted."""
+    """Runs, records and prints the table; 1 if a case ended otherwise than predicted, or a layout was void."""
     parser = argparse.ArgumentParser(prog="python -m tests.kills", description=__doc__)
     parser.add_argument("count", nargs="?", type=int, default=24)
     parser.add_argument("seed", nargs="?", type=int, default=1)
-    parser.add_argument("--each", type=int, default=A_LAYOUT, help="cases of one layout")
-    parser.add_argument("--case", type=int, help="that case alone, by the seed in its record")
+    parser.add_argument("--each", type=int, help="cases of one layout")
+    parser.add_argument("--case", type=int, help="that case alone, by the number in its record")
     parser.add_argument("--real-initramfs", action="store_true", help="mkinitramfs as Debian ships it")
     parser.add_argument("--power", action="store_true", help="power cuts with unflushed writes lost")
     parser.add_argument("--minutes", type=float, default=35, help="no case is begun after that")
@@ -32,57 +37,85 @@ def main() -> int:
     parser.add_argument("--table", action="store_true", help="only print what is recorded")
     given = parser.parse_args()
     if given.table:
-        say(table(read(given.record), digest()))
+        say(table(read(given.record), digest(), generator()))
         return 0
+    if given.power and given.real_initramfs:
+        parser.error("--power takes the quick initramfs")
     before = len(read(given.record))
     run(given)
     records = read(given.record)
-    say(table(records, digest()))
-    return int(any(each["result"] != each["expected"] for each in records[before:]))
+    say(table(records, digest(), generator()))
+    return int(any(map(failed, records[before:])))
+
+
+def wanted(given: argparse.Namespace) -> list[Case]:
+    """The case that is asked for by its number, or those that are drawn. Raises ValueError."""
+    if given.case is not None:
+        return [case_of(given.case)]
+    each = given.each if given.each is not None else CUTS if given.power else A_LAYOUT
+    return cases(given.seed, given.count, each)
 
 
 def run(given: argparse.Namespace) -> None:
-    """All the cases, until the time is over."""
-    now, end = digest(), time.monotonic() + 60 * given.minutes
+    """All the cases, until the time is over. Raises ValueError for more of a layout than can be told apart."""
+    chosen, end = wanted(given), time.monotonic() + 60 * given.minutes
+    options = ("--power " if given.power else "") + ("--real-initramfs " if given.real_initramfs else "")
+    every = {
+        "digest": digest(),
+        "generator": generator(),
+        **({"real_initramfs": True} if given.real_initramfs else {}),
+    }
+
+    def note(number: int, record: dict[str, object]) -> None:
+        command = f"python -m tests.kills {options}--case {number}"
+        add({**record, **every, "seed": number, "command": command}, given.record)
+
+    def void(number: int, error: Void) -> None:
+        note(number, {"void": True, "why": str(error)[-1200:]})
+        say(f"layout {case_of(number).layout}: void: {error}")
+
+    def goes_on() -> bool:
+        return time.monotonic() < end
+
     with tempfile.TemporaryDirectory(prefix="kills-") as folder:
-        if given.power:
-            cases = power_cases(Path(folder), given.count, given.seed, say, lambda: time.monotonic() < end)
-            for record in cases:
-                _noted(given.record, record | {"digest": now}, "--power ")
-            return
-        with server(Path(folder) / "twin", say, real_initramfs=given.real_initramfs) as twin:
-            for layout in _layouts(given):
-                drawn = draw(layout)
-                try:
-                    to = reference(twin, drawn)
-                except Void as error:
-                    say(f"layout {layout}: void: {error}")
-                    continue
-                say(f"layout {layout}, {drawn.kind}: {to.records} records without adversity")
-                for seed, adversity in cases_of(layout, given.each, given.seed):
-                    if given.case is not None and seed != given.case:
-                        continue
-                    if time.monotonic() > end:
-                        return
-                    record = run_case(twin, to, adversity) | {"digest": now, "seed": seed}
-                    real = {"real_initramfs": True} if given.real_initramfs else {}
-                    _noted(given.record, record | real, "--real-initramfs " if real else "")
+        record_of = _cuts if given.power else _cases
+        for record in record_of(Path(folder), given, chosen, void, goes_on):
+            note(record["seed"], record)
+            _told(record)
 
 
-def _layouts(given: argparse.Namespace) -> list[int]:
-    if given.case is not None:
-        given.seed = given.case // 1_000_000
-        return [given.case % 1_000_000 // 100]
-    first = given.seed * 100
-    return [first % 10_000 + number for number in range(-(-given.count // given.each))]
+def _cuts(
+    folder: Path, given: argparse.Namespace, chosen: list[Case], void: Told, goes_on: Callable[[], bool]
+) -> Iterator[dict[str, Any]]:
+    return power_cases(folder, chosen, say, void, goes_on)
 
 
-def _noted(file: Path, record: dict[str, object], options: str) -> None:
-    record["command"] = f"python -m tests.kills {options}--case {record['seed']}"
-    add(record, file)
-    kind, why = record["adversity"]["kind"], record["why"]  # type: ignore[index]
-    mark = "" if record["result"] == record["expected"] else f" BUT {record['expected']}: {why}"
-    say(f"{record['seed']} {kind} in {record['open']}: {record['result']}{mark} ({record['seconds']} s)")
+def _cases(
+    folder: Path, given: argparse.Namespace, chosen: list[Case], void: Told, goes_on: Callable[[], bool]
+) -> Iterator[dict[str, Any]]:
+    with server(folder / "twin", say, real_initramfs=given.real_initramfs) as twin:
+        for layout, its in by_layout(chosen):
+            if not goes_on():
+                return
+            drawn = draw(layout)
+            try:
+                to = reference(twin, drawn)
+            except Void as error:
+                void(its[0].number, error)
+                continue
+            say(f"layout {layout}, {drawn.kind}: {to.records} records without adversity")
+            for case in its:
+                if not goes_on():
+                    return
+                yield run_case(twin, to, adversity_of(case, drawn)) | {"seed": case.number}
+
+
+def _told(record: dict[str, Any]) -> None:
+    mark = "" if record["result"] == record["expected"] else f" BUT {record['expected']}: {record['why']}"
+    cut = "" if record["interrupted"] else ", which was not cut off"
+    say(
+        f"{record['seed']} {record['adversity']['kind']} in {record['open']}{cut}: {record['result']}{mark} ({record['seconds']} s)"
+    )
 
 
 def say(text: str) -> None:
@@ -91,5 +124,4 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    assert POWER
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""What happens to an apply, drawn and predicted before the run."""
+"""What happens to an apply, drawn before the run."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from typing import Any
 from tests.kills.family import DISKS
 
 CONVERGED, PERSON, STUCK, LOST = "converged", "needed a person", "stuck", "lost"
+OPEN = "not predicted"
+"""Nothing told before the run whether it needs a person; however it ended, but for a loss, it counts as neither."""
 KILLS = ("kill all", "kill raidplan", "kill one")
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+PLANTED = ("foreign sector", "foreign sector midway")
+"""Before the first apply, and beside a maker that was killed in its work or a thing that none has begun to make."""
+PULLED = "disk pulled"
 OTHERS = (
     "terminal lost",
-    "disk pulled",
+    PULLED,
     "root full",
     "udev storm",
     "person's create",
     "second raidplan",
-    "foreign sector",
+    *PLANTED,
 )
 POWER = "power cut"
 WEIGHTS = {**dict.fromkeys(KILLS, 4), **dict.fromkeys(SIGNALS, 1), **dict.fromkeys(OTHERS, 1)}
@@ -36,16 +41,6 @@ class Adversity:
     """Seconds until the next apply."""
     draw: int = 0
     """The seed of what else is random: which process, which sector, which unflushed writes."""
-
-    @property
-    def expected(self) -> str:
-        """The prediction: where a person has put something there that is not ours, a person has to take it away."""
-        return PERSON if self.kind == "foreign sector" else CONVERGED
-
-    @property
-    def expected_if_won(self) -> str:
-        """The prediction where a person's own command succeeded, or an array lost a member by the disk that was pulled."""
-        return PERSON if self.kind in ("person's create", "disk pulled") else self.expected
 
     def to_data(self) -> dict[str, Any]:
         """As JSON."""

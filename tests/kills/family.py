@@ -19,8 +19,9 @@ DISKS = 4
 SIZE = 512 * 2**20
 LARGE, SMALL = "330MiB", "96MiB"
 """Of the first partition of each disk, which holds an XFS even where nothing adds up; and of the second."""
-TYPES = ("ext2", "ext3", "ext4", "ext4", "xfs", "xfs", "btrfs", "vfat")
-"""All but f2fs, for which the kernel of these servers has no module; its maker is killed in tests/apply."""
+TYPES = ("ext2", "ext3", "ext4", "ext4", "xfs", "xfs", "btrfs", "vfat", "f2fs")
+METADATA = ("1.2", "1.2", "1.2", "1.0", "1.1", "0.90")
+SECTORS = (512, 512, 512, 512, 512, 512, 512, 4096)
 KINDS = ("fresh", "fresh", "wipe", "change")
 ADDRESS = "root"
 """Where Debian's mdadm sends the alarms of all arrays: with another one, apply refuses beside the array of somebody else."""
@@ -50,6 +51,13 @@ class Drawn:
     text: str
     before: str = ""
     old: str = ""
+    sector: int = 512
+    """Bytes of a logical block of each disk."""
+
+    @property
+    def prefix(self) -> str:
+        """The beginning of the serials of its disks in the server, which has a set of either kind."""
+        return "K" if self.sector == 512 else "Q"
 
     @property
     def name(self) -> str:
@@ -63,12 +71,13 @@ def draw(seed: int) -> Drawn:
     random = Random(f"layout {seed}")
     while True:
         kind = random.choice(KINDS)
-        data = _layout(random, wipe=kind == "wipe")
+        sector = random.choice(SECTORS)
+        data = _layout(random, wipe=kind == "wipe", sector=sector)
         changed = _changed(random, data) if kind == "change" else None
         texts = [yaml.safe_dump(each, sort_keys=False) for each in (data, changed) if each]
         if all(map(sound, texts)):
             old = random.choice([*OLD]) if kind == "wipe" else ""
-            return Drawn(seed, kind, texts[-1], texts[0] if changed else "", old)
+            return Drawn(seed, kind, texts[-1], texts[0] if changed else "", old, sector)
 
 
 def sound(text: str) -> bool:
@@ -80,12 +89,13 @@ def sound(text: str) -> bool:
         return loaded.topology is not None and pipeline.plan(loaded)[0] is not None
 
 
-def _layout(random: Random, *, wipe: bool) -> dict[str, Any]:
+def _layout(random: Random, *, wipe: bool, sector: int) -> dict[str, Any]:
     count = random.choice((2, 2, 3, 3, 4))
     disks = {
         f"k{n}": {
             "serial": f"K-{n}",
             "size": "512MiB",
+            **({"logical_block": sector} if sector != 512 else {}),
             "partitions": {"a": {"size": LARGE, "type": "raid"}, "b": {"size": SMALL}},
             **({"wipe": True} if wipe else {}),
         }
@@ -135,19 +145,27 @@ def _array(random: Random, data: dict[str, Any], count: int) -> str:
     if level not in ("raid0", "linear"):
         array["initial_sync"] = random.choice(("run", "freeze-until-reboot"))
         array["bitmap"] = random.choice(("internal", "none"))
-        array["metadata"] = random.choice(("1.2", "1.2", "1.2", "1.0", "1.1"))
+        array["metadata"] = random.choice(METADATA)
         spare = [f"k{n}.a" for n in range(DISKS) if f"k{n}.a" not in members]
         if spare and random.random() < 0.3:
             array["spares"] = spare[:1]
-    if level == "raid5" and random.random() < 0.25:
-        array |= {"consistency": "ppl", "metadata": "1.2"}
-        array.pop("bitmap")
+    if level == "raid5" and random.random() < 0.4:
+        _logged(array, random.choice(("ppl", "journal") if count < DISKS else ("ppl",)))
     if level in ("raid5", "raid6"):
         array["stripe_cache_size"] = random.choice((512, 1024))
     if random.random() < 0.2:
         array["read_ahead"] = "2MiB"
     data["arrays"]["main"] = array
     return "main"
+
+
+def _logged(array: dict[str, Any], policy: str) -> None:
+    """A log in place of a bitmap: within the members, or on the disk that is none, which is no spare then."""
+    array |= {"consistency": policy, "metadata": "1.2"}
+    array.pop("bitmap")
+    if policy == "journal":
+        array.pop("spares", None)
+        array["journal"] = next(f"k{n}.a" for n in range(DISKS) if f"k{n}.a" not in array["members"])
 
 
 def _second(random: Random, data: dict[str, Any]) -> None:

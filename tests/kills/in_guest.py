@@ -1,12 +1,11 @@
 """One case inside of the server: an apply, what happens to it, `apply` until done, and what bare tools say then.
 
-Copied there: `python3 -I in_guest.py` with the case as JSON on its standard input; the outcome comes as JSON. It knows nothing
-of raidplan but its command.
+Copied there with bare_tools.py: `python3 -I in_guest.py` with the case as JSON on its standard input; the outcome comes as
+JSON. It knows nothing of raidplan but its command.
 """
 
 import contextlib
 import glob
-import hashlib
 import json
 import os
 import pty
@@ -19,28 +18,17 @@ import threading
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+from bare_tools import checks, decoys, files, look, names, own_arrays, sh
+
 OUT = "/run/kills.out"
 FULL = "/var/tmp/kills.full"
 HELD = "another raidplan, or a program that one started"
 OFFERED = re.compile(r"--destroy (sha256:[0-9a-f]{64})")
 WAITS = 150
-BROKEN = re.compile(r"\[U*_[U_]*\]|\(F\)|inactive|broken")
-"""What /proc/mdstat and array_state show of arrays that have lost a member."""
-
-
-def sh(command):
-    done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    return done.stdout + done.stderr
-
-
-def out(command):
-    return subprocess.run(
-        ["sh", "-c", command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ).stdout
+LISTED = re.compile(r"on this machine will be destroyed:\n((?:  - .*\n)+)")
+SMALL = 2**30
+"""Of a device up to that size every sector is read before something is made on it."""
 
 
 def said():
@@ -106,12 +94,29 @@ def kill(*pids):
             os.kill(pid, signal.SIGKILL)
 
 
-def apply(case):
-    """One whole apply, as somebody who consents to what it lists; its exit code and its words."""
-    code = wait(start(case["apply"])[0])
+def listed(case, words):
+    """The things that it says it will destroy; the kernel's names of devices are others after a boot."""
+    called = names(case) if LISTED.search(words) else {}
+
+    def stays(found):
+        return "/dev/" + ("md" if found[1].startswith("md") else called.get(found[1], "other"))
+
+    lines = "".join(LISTED.findall(words)).splitlines()
+    return {re.sub(r"/dev/([a-z]+[0-9]*)", stays, line.strip(" -")) for line in lines}
+
+
+def agreed(case, words):
+    """All that it wants a yes to was on the first list."""
+    things = listed(case, words)
+    return bool(things) and things <= {*case["agreed"]}
+
+
+def apply(case, consent=()):
+    """One whole apply, as somebody who says yes to what was on the first list, and to nothing else; its exit code and its words."""
+    code = wait(start([*case["apply"][:-2], *consent] if consent else case["apply"])[0])
     words = said()
     offered = OFFERED.search(words)
-    if code == 4 and offered and case["consents"] and "made by this layout" not in words:
+    if code == 4 and offered and not consent and agreed(case, words):
         code = wait(start([*case["apply"][:-2], "--destroy", offered[1]])[0])
         words = said()
     return code, words
@@ -119,11 +124,13 @@ def apply(case):
 
 def command(case):
     """The command to interrupt: where something is listed for consent, with the consent to it."""
-    if not case["consents"]:
+    if not case["agreed"]:
         return case["apply"]
     wait(start(case["apply"])[0])
     offered = OFFERED.search(said())
-    return [*case["apply"][:-2], "--destroy", offered[1]] if offered else case["apply"]
+    return (
+        [*case["apply"][:-2], "--destroy", offered[1]] if offered and agreed(case, said()) else case["apply"]
+    )
 
 
 def killed(kind, pid, draw):
@@ -181,30 +188,25 @@ def interrupt(case):
     argv = command(case)
     storm = threading.Event()
     if kind == "foreign sector":
-        place = draw.randrange(2 * 2048, 300 * 2048) * 512
-        device = node(case, what["disk"])
-        with open(device, "r+b") as file:
-            file.seek(place)
-            file.write(draw.randbytes(512))
-            file.flush()
-            os.fsync(file.fileno())
-        note["sector"] = place // 512
+        note["plant"] = planted(node(case, what["disk"]), draw, 2 * 2**20, 300 * 2**20)
         share = 0
     pid, master = start(argv, tty=kind == "terminal lost")
     if kind == "udev storm":
         threading.Thread(target=storming, args=(storm,), daemon=True).start()
     code = until(case, pid, share, draw, master)
-    note["interrupted"] = code is None
+    note["interrupted"] = code is None or "plant" in note
     if code is None:
         note["open"] = open_steps(case)
         note |= act(case, kind, pid, master, draw) or {}
         code = wait(pid)
+    if kind == "foreign sector midway":
+        note["interrupted"] = note["interrupted"] and plants_midway(case, note, draw)
     storm.set()
     note["code"] = code
     note["said"] = said()[-1500:] if master is None else ""
     time.sleep(what["pause"])
     for share in what["again"]:
-        pid, _ = start(argv)
+        pid, _ = start(command(case))
         if until(case, pid, share, draw) is None:
             killed(kind, pid, draw)
             wait(pid)
@@ -214,7 +216,7 @@ def interrupt(case):
 
 
 def act(case, kind, pid, master, draw):
-    if kind.startswith("kill"):
+    if kind.startswith("kill") or kind == "foreign sector midway":
         missed = killed(kind, pid, draw)
         return {"missed": missed} if missed else {}
     if kind.startswith("SIG"):
@@ -255,7 +257,68 @@ def restored(case, kind, note):
             with open(host, "w") as file:
                 file.write("- - -")
         sh("udevadm settle; sleep 2")
-        note["won"] = bool(BROKEN.search(out("cat /proc/mdstat; cat /sys/block/md*/md/array_state")))
+
+
+def planted(device, draw, begin, end):
+    """Writes a sector of somebody else at a drawn place; where it is, and what was there before."""
+    place, sector = draw.randrange(begin, end, 512), draw.randbytes(512)
+    before = sector_of(device, place)
+    write_sector(device, place, sector)
+    return {"device": device, "place": place, "sector": sector.hex(), "before": before.hex()}
+
+
+def sector_of(device, place):
+    """From the device itself, not from the kernel's cache."""
+    with open(device, "rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        return os.pread(file.fileno(), 512, place)
+
+
+def write_sector(device, place, sector):
+    with open(device, "r+b", buffering=0) as file:
+        os.pwrite(file.fileno(), sector, place)
+        os.fsync(file.fileno())
+
+
+def plants_midway(case, note, draw):
+    """Plants a sector on a device on which something is to be made, and no record says that it was: of those whose maker was killed
+    in its work, else of all. Whether there is such a device.
+    """
+    begun, done = steps(case)
+    there = [(step, target_node(case, target, done)) for step, target in case["targets"] if step not in done]
+    there = [
+        (step, device)
+        for step, device in there
+        if device and 0 < size_of(device) <= SMALL and not read_only(device)
+    ]
+    there = [each for each in there if each[0] in begun] or there
+    if there:
+        step, device = draw.choice(sorted(there))
+        note["plant"] = {"step": step, **planted(device, draw, 0, size_of(device))}
+    return bool(there)
+
+
+def target_node(case, target, done):
+    """The node of a device as the layout names it, `k1.b`, `main` or `kv.one`; "" where there is none of ours yet."""
+    first, _, second = target.partition(".")
+    device = f"/dev/{first}/{second}" if second else f"/dev/md/{first}"
+    if re.fullmatch(r"k\d", first):
+        device = f"{node(case, int(first[1:]))}{'ab'.index(second) + 1}"
+        if f"disk.{first}.partition" not in done:
+            return ""
+    return device if os.path.exists(device) else ""
+
+
+def size_of(device):
+    with open(device, "rb") as file:
+        return file.seek(0, os.SEEK_END)
+
+
+def read_only(device):
+    """As an array is until the apply that made it goes on."""
+    return (
+        Path(f"/sys/class/block/{os.path.basename(os.path.realpath(device))}/ro").read_text().strip() != "0"
+    )
 
 
 def storming(stop):
@@ -272,19 +335,35 @@ def drain(master):
         os.read(master, 65536)
 
 
-def open_steps(case):
-    begun = {}
+def journal(case):
+    """The kind and the step of each record."""
+    found = []
     try:
         with open(f"/var/lib/raidplan/{case['host']}/journal") as file:
             for line in file:
                 record = json.loads(line)
-                if record["kind"] == "intent":
-                    begun[record["step"]] = None
-                elif "step" in record:
-                    begun.pop(record["step"], None)
+                found.append((record["kind"], record.get("step", "")))
     except (OSError, ValueError):
         pass
-    return sorted(begun)[:6]
+    return found
+
+
+def steps(case):
+    """Those that are begun and not ended, and those that ended."""
+    begun, done = {}, set()
+    for kind, step in journal(case):
+        if kind == "intent":
+            begun[step] = None
+            done.discard(step)
+        elif step:
+            begun.pop(step, None)
+            if kind == "ended":
+                done.add(step)
+    return begun, done
+
+
+def open_steps(case):
+    return sorted(steps(case)[0])[:6]
 
 
 def closed(case):
@@ -296,44 +375,77 @@ def closed(case):
         return False
 
 
+PROGRAMS = "mdadm|lvchange|vgchange|cryptsetup|mount|umount|swapoff"
+
+
+def named(words):
+    """The commands that refusals name, in their order; of several ways in one refusal the first."""
+    found = []
+    for refusal in re.findall(r"refused: (.*)", words):
+        by_hand = re.search(
+            r"by hand, after a backup: (.*?)(?: \(before: |, and wait for|, once its device|, then grow what|; |$)",
+            refusal,
+        )
+        if by_hand:
+            found += by_hand[1].split(", then ")
+        elif quoted := re.search(rf"[`(]((?:{PROGRAMS}) [^`)]*)[`)]", refusal):
+            verb = re.fullmatch(r"mdadm --run or --readwrite (.*)", quoted[1])
+            found += [f"mdadm --run {verb[1]}", f"mdadm --readwrite {verb[1]}"] if verb else [quoted[1]]
+        elif unquoted := re.search(r": ((?:umount|swapoff) /[^\s,;:]+)", refusal):
+            found.append(unquoted[1])
+    return [command for command in dict.fromkeys(found) if re.match(rf"(?:{PROGRAMS}) ", command)]
+
+
 def by_a_person(case, kind, note, words):
-    """The person whose thing it is takes it away, or follows what the refusal says of a member that was away."""
+    """The person whose thing it is takes it away, or does what the refusal says of a member that was away: the commands, if any."""
     if kind == "disk pulled":
-        commands = re.findall(
-            r"(mdadm (?:/dev/md/\S+ --(?:remove|re-add|add|add-spare|replace)|--run|--assemble) [^,`(;]+)",
-            words,
-        )
-        sh(
-            "; ".join(commands)
-            or "umount /srv/*; swapoff -a; vgchange -qq -an; mdadm --stop --scan; mdadm --assemble --scan"
-        )
-        sh("udevadm settle; sleep 1; mdadm --wait /dev/md/*; systemctl daemon-reload; true")
-    if kind == "foreign sector":
-        device = node(case, case["adversity"]["disk"])
-        sh(f"dd if=/dev/zero of={device} bs=512 seek={note['sector']} count=1 conv=fsync")
+        commands = named(words)
+        for command in commands:  # each waits until what the one before began has ended
+            sh(f"{command}; udevadm settle; sleep 1; timeout 60 mdadm --wait /dev/md/*")
+        return commands
+    if note.get("plant"):
+        plant = note["plant"]
+        write_sector(plant["device"], plant["place"], bytes.fromhex(plant["before"]))
+        return ["the sector that was there"]
     if kind == "person's create":
         part = node(case, case["adversity"]["disk"]) + "1"
         sh(f"mdadm --stop /dev/md/mine; mdadm --zero-superblock {part}; udevadm settle")
+        return ["mdadm --stop /dev/md/mine"]
+    return []
+
+
+def overwritten(note):
+    """What was planted is there no more, though nobody has taken it away."""
+    plant = note.get("plant")
+    return bool(plant) and sector_of(plant["device"], plant["place"]).hex() != plant["sector"]
+
+
+def brought_up():
+    """Where a refusal named no command: so that it can be seen whether anything was lost. It is no success any more."""
+    sh(
+        "umount /srv/*; swapoff -a; vgchange -qq -an; mdadm --stop --scan; mdadm --assemble --scan; vgchange -qq -ay; udevadm settle"
+    )
+    sh("systemctl daemon-reload; mount -a")
 
 
 def converge(case, note):
     """Applies until it is done; how, and what it said on the way."""
-    kind, told, applies = case["adversity"]["kind"], [], 0
+    kind, told, applies, consent = case["adversity"]["kind"], [], 0, ()
     person, waited, rounds, end = "", False, 3 if kind == "disk pulled" else 1, time.monotonic() + WAITS
+
+    def ends(result, why):
+        return {"result": result, "why": why, "applies": applies, "waited": waited}
+
     while True:
-        code, words = apply(case)
-        applies += 1
+        code, words = apply(case, consent)
+        applies, consent = applies + 1, ()
+        if not person and overwritten(note):
+            return ends("lost", f"the planted sector was written over: {code}: {words[-900:]}")
         if code == 0:
             again, more = apply(case)
             if again == 0 and "nothing to do" in more:
-                return {
-                    "result": "needed a person" if person else "converged",
-                    "why": person,
-                    "applies": applies,
-                    "waited": waited,
-                }
-            told.append(f"the apply after the last one: {again} {more[-600:]}")
-            return {"result": "stuck", "why": told[-1], "applies": applies}
+                return ends("needed a person" if person else "converged", person)
+            return ends("stuck", f"the apply after the last one: {again} {more[-600:]}")
         told.append(f"{code}: {words[-900:]}")
         if code == 4 and time.monotonic() < end and not person and (HELD in words or waits(words)):
             waited = True
@@ -343,12 +455,16 @@ def converge(case, note):
             continue
         if code == 4 and rounds:
             person, rounds = person or words[-1500:], rounds - 1
-            by_a_person(case, kind, note, words)
-            offered = OFFERED.search(words)
-            if offered and not case["consents"]:
-                case["apply"] = [*case["apply"][:-2], "--destroy", offered[1]]
+            done, offered = by_a_person(case, kind, note, words), OFFERED.search(words)
+            if not done and offered:
+                consent = ("--destroy", offered[1])
+            elif not done and kind == "disk pulled":
+                brought_up()
+                return ends("needed a person", f"and the refusal names no command: {words[-1200:]}") | {
+                    "unnamed": True
+                }
             continue
-        return {"result": "stuck", "why": told[-1], "applies": applies}
+        return ends("stuck", told[-1])
 
 
 def waits(words):
@@ -360,137 +476,11 @@ def waits(words):
     )
 
 
-# what bare tools say
-
-DROPPED = re.compile(
-    r"(Creation Time|Update Time|Events|Checksum|Lifetime writes|Last (mount|write)|Mount count|Filesystem created|"
-    r"Free (blocks|inodes)|Directory Hash Seed|Journal sequence|Journal start|Last checked|First block|Next check|Journal checksum|"
-    r"Reshape|Resync Status|Rebuild Status|Check Status|State :|Overall|Last mounted on|Number +Major)"
-)
-
-
-def names(case):
-    """The kernel's name of each device to one that does not change."""
-    rows = json.loads(out("lsblk --json --list -o KNAME,PKNAME,SERIAL,TYPE"))["blockdevices"]
-    found = {}
-    for row in rows:
-        if row["serial"] and row["serial"].startswith(case["prefix"] + "-"):
-            found[row["kname"]] = "k" + row["serial"].rpartition("-")[2]
-    for row in rows:
-        if row["type"] == "part" and row["pkname"] in found:
-            number = Path(f"/sys/class/block/{row['kname']}/partition").read_text().strip()
-            found[row["kname"]] = f"{found[row['pkname']]}-{number}"
-    for link in own_arrays():
-        found[os.path.basename(os.path.realpath(link))] = os.path.basename(link)
-    for link in glob.glob("/dev/mapper/*"):
-        found.setdefault(os.path.basename(os.path.realpath(link)), os.path.basename(link))
+def seen(case):
+    """All that is compared; the checks come last, for they take everything out of use."""
+    found = {"look": look(case), "decoys": decoys(), "files": files()}
+    found["look"]["checks"] = checks(case)
     return found
-
-
-def own_arrays():
-    """The links of arrays that are not somebody else's: an event of udev may start that of the decoys."""
-    return [link for link in sorted(glob.glob("/dev/md/*")) if "foreign" not in link and "mine" not in link]
-
-
-def look(case):
-    """A section for each tool, in lines that are the same after every apply of a layout."""
-    called = names(case)
-
-    def plain(text):
-        # btrfs shows the name by which its device was seen last.
-        text = re.sub(r"/dev/(?:md|mapper)/(?=\w)", "/dev/", text)
-        text = re.sub(r"/dev/(?:block/)?([a-z]+[a-z0-9-]*)", lambda m: "/dev/" + called.get(m[1], m[1]), text)
-        return [line.rstrip() for line in text.splitlines() if line.strip() and not DROPPED.search(line)]
-
-    found = {}
-    for link in own_arrays():
-        lines = [re.sub(r"^ +\d+ +\d+ +\d+ ", "", line) for line in plain(sh(f"mdadm --detail {link}"))]
-        found["mdadm " + os.path.basename(link)] = sorted(lines)
-    rows = json.loads(
-        out("lsblk --json --list -o KNAME,TYPE,SIZE,FSTYPE,LABEL,UUID,PARTUUID,PARTTYPE,MOUNTPOINT,RA")
-    )["blockdevices"]
-    rows = [{**row, "kname": called[row["kname"]]} for row in rows if row["kname"] in called]
-    found["lsblk"] = sorted(
-        {" ".join(f"{k}={lvm_uuid(k, v)}" for k, v in row.items() if v is not None) for row in rows}
-    )
-    probed = [f"/dev/{name}" for name in called if os.path.exists(f"/dev/{name}")]
-    found["blkid"] = sorted(
-        re.sub(r" UUID_SUB=\S+|(?<=UUID=)\"\w{6}-(\w{4}-){5}\w{6}\"", "", line)
-        for line in plain(sh("blkid -p -s TYPE -s UUID -s LABEL -s USAGE -s VERSION " + " ".join(probed)))
-    )
-    for device, kind in re.findall(r"(\S+) (ext[234]|xfs) ", sh("findmnt -rno SOURCE,FSTYPE,TARGET") + " "):
-        if "/dev/vda" not in device:
-            tool = f"dumpe2fs -h {device}" if kind.startswith("ext") else f"xfs_info {device}"
-            found[f"{tool.split()[0]} {called.get(os.path.basename(os.path.realpath(device)), device)}"] = (
-                plain(sh(tool + " 2>/dev/null"))
-            )
-    found["lvs"] = plain(
-        sh(
-            "lvs --noheadings -o vg_name,lv_name,lv_size,lv_attr,segtype; vgs --noheadings -o vg_name,vg_extent_size,vg_size,pv_count; pvs --noheadings -o pv_name,vg_name,pv_size"
-        )
-    )
-    for file in ("/etc/fstab", "/etc/mdadm/mdadm.conf", *sorted(glob.glob("/etc/udev/rules.d/*raidplan*"))):
-        with open(file) as opened:
-            found[file] = opened.read().replace(case["prefix"] + "-", "K-").splitlines()
-    image = sorted(glob.glob("/boot/initrd.img-*[0-9a-z]"))
-    found["initramfs"] = [
-        os.path.basename(each) + " " + hashlib.sha256(in_initramfs(each).encode()).hexdigest()
-        for each in image
-        if not each.endswith(".dpkg-bak")
-    ]
-    found["mounts"] = sorted(plain(sh("findmnt -rno TARGET,SOURCE,FSTYPE,OPTIONS | grep /srv")))
-    found["swap"] = sorted(plain(sh("swapon --noheadings --raw --show=NAME,SIZE,PRIO")))
-    found["units"] = plain(
-        sh(
-            "systemctl list-unit-files --no-legend 'md*' '*raidplan*' | awk '{print $1, $2}'; ls /etc/systemd/system | grep -c ."
-        )
-    )
-    found["tuning"] = sorted(
-        f"{called.get(path.split('/')[3], '?')} {path.split('/', 4)[4]} {Path(path).read_text().strip()}"
-        for pattern in ("md/stripe_cache_size", "queue/read_ahead_kb", "md/consistency_policy")
-        for path in glob.glob(f"/sys/block/md*/{pattern}")
-    )
-    return found
-
-
-def lvm_uuid(key, value):
-    """LVM draws UUIDs itself."""
-    return "drawn" if key == "uuid" and re.fullmatch(r"\w{6}-(\w{4}-){5}\w{6}", str(value)) else value
-
-
-def in_initramfs(image):
-    """mdadm.conf in it: of the last archive, uncompressed, that holds it, or as its own tool shows it."""
-    conf = sh(f"cpio --quiet -i --to-stdout etc/mdadm/mdadm.conf < {image} 2>/dev/null")
-    if conf:
-        return conf
-    return sh(
-        f"d=$(mktemp -d); unmkinitramfs {image} $d; cat $d/etc/mdadm/mdadm.conf $d/main/etc/mdadm/mdadm.conf 2>/dev/null; rm -rf $d"
-    )
-
-
-def decoys():
-    """Sectors written to each disk of somebody else, and the hash of its bytes."""
-    found = {}
-    for path in sorted(glob.glob("/sys/block/sd*")):
-        name = os.path.basename(path)
-        serial = sh(f"lsblk -dnro SERIAL /dev/{name}").strip()
-        if serial.startswith("DECOY"):
-            with open(f"{path}/stat") as file:
-                written = file.read().split()[6]
-            with open(f"/dev/{name}", "rb") as file:
-                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-                found[serial] = f"{written} {hashlib.sha256(file.read()).hexdigest()}"
-    return found
-
-
-def files():
-    """The hash of what was put on the file systems."""
-    return {
-        place: sh(
-            f"cd {place}; find . -type f ! -name swap -print0 | sort -z | xargs -0 -r sha256sum"
-        ).strip()
-        for place in sorted(glob.glob("/srv/*/kept"))
-    }
 
 
 def main():
@@ -501,13 +491,22 @@ def main():
             outcome["said"] = sh(case["script"])
             outcome["decoys"] = decoys()
         case "reference":
-            before = progress(case)
+            case["agreed"] = []
+            if case["consents"]:  # the list of a run that nobody disturbed yet
+                wait(start(case["apply"])[0])
+                case["agreed"] = sorted(listed(case, said()))
+            before = len(journal(case))
             code, words = apply(case)
-            outcome |= {"code": code, "said": words[-1500:], "records": progress(case) - before}
+            outcome |= {
+                "code": code,
+                "said": words[-1500:],
+                "journal": journal(case)[before:],
+                "agreed": case["agreed"],
+            }
             outcome["again"] = apply(case)[0]
-            outcome["look"], outcome["decoys"], outcome["files"] = look(case), decoys(), files()
+            outcome |= seen(case)
         case "seen":
-            outcome |= {"look": look(case), "decoys": decoys(), "files": files()}
+            outcome |= seen(case)
         case "look":
             outcome |= {"decoys": decoys(), "files": files(), "records": progress(case)}
         case "reached":
@@ -521,8 +520,8 @@ def main():
             note = interrupt(case) if case["do"] == "case" else {}
             outcome |= {"note": note, **converge(case, note)}
             if case["adversity"]["kind"] == "disk pulled":  # apply does not wait for a rebuild
-                sh("; ".join(f"timeout 300 mdadm --wait {link}" for link in own_arrays()))
-            outcome["look"], outcome["decoys"], outcome["files"] = look(case), decoys(), files()
+                sh("; ".join(f"timeout 120 mdadm --wait {link}" for link in own_arrays()))
+            outcome |= seen(case)
     outcome["took"] = time.monotonic() - began
     json.dump(outcome, sys.stdout)
 

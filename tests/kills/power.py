@@ -1,4 +1,5 @@
-"""Cases in which the power goes: any part of what a disk had not flushed is lost, and the server boots from what it has.
+"""Cases in which the power goes: any part of what a disk, the root disk as well, had not flushed is lost, and the server boots
+from what it has.
 
 One boot a case: the one after a cut has the blank disks of the next case as well.
 """
@@ -6,7 +7,7 @@ One boot a case: the one after a cut has the blank disks of the next case as wel
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -14,12 +15,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from raidplan.twin.server import Twin, TwinError, lose_unflushed
-from tests.kills.adversity import Adversity, draw_adversity
+from raidplan.twin.server import TwinError, lose_unflushed
+from tests.kills.adversity import Adversity
+from tests.kills.cases import Case, adversity_of, by_layout
 from tests.kills.family import draw
+from tests.kills.root_disk import TwinWithLog
 from tests.kills.session import (
     MEMORY,
     PATIENCE,
+    RECIPE,
     Reference,
     Void,
     about,
@@ -42,44 +46,54 @@ FAST = b"dev.raid.speed_limit_max = 200000\n"
 
 
 def power_cases(
-    folder: Path, count: int, seed: int, say: Callable[[str], None], goes_on: Callable[[], bool]
+    folder: Path,
+    wanted: list[Case],
+    say: Callable[[str], None],
+    void: Callable[[int, Void], None],
+    goes_on: Callable[[], bool],
 ) -> Iterator[dict[str, Any]]:
-    """A record for each cut, while it goes on."""
-    wanted = [(seed * 100 + number) % 10_000 for number in range(-(-count // A_LAYOUT))]
-    cases = [
-        (to, number) for to in _references(folder / "references", wanted, say) for number in range(A_LAYOUT)
-    ]
+    """A record for each cut, while it goes on; `void` is told of each layout that is no good."""
+    cases = [*_references(folder / "references", wanted, say, void)]
     if not cases:
         return
-    first = [*_logged(0), *decoys()]
-    with Twin.start(
-        first, directory=folder / "twin", memory_mib=MEMORY, cache="writeback", boot_timeout=PATIENCE, say=say
+    first = [*_logged(0, cases), *decoys()]
+    with TwinWithLog.start(
+        first,
+        directory=folder / "twin",
+        memory_mib=MEMORY,
+        cache="writeback",
+        recipe=RECIPE,
+        boot_timeout=PATIENCE,
+        say=say,
     ) as twin:
         made_ready(twin)
         twin.put(FAST, "/etc/sysctl.d/90-raid.conf")
         twin.run(f"sysctl -q --load=/etc/sysctl.d/90-raid.conf; {KEEP}; sync")
-        for index, (to, number) in enumerate(cases):
+        for index, (to, case) in enumerate(cases):
             if not goes_on():
                 return
-            drawn = seed * 1_000_000 + to.drawn.seed * 100 + number
             began = time.monotonic()
-            record = _cut(twin, index, to, draw_adversity(drawn, power=True), last=index + 1 == len(cases))
-            yield record | {"seed": drawn, "seconds": round(time.monotonic() - began, 1)}
+            record = _cut(twin, index, cases, adversity_of(case, to.drawn, power=True))
+            yield record | {"seed": case.number, "seconds": round(time.monotonic() - began, 1)}
 
 
-def _references(folder: Path, wanted: list[int], say: Callable[[str], None]) -> list[Reference]:
-    found = []
+def _references(
+    folder: Path, wanted: list[Case], say: Callable[[str], None], void: Callable[[int, Void], None]
+) -> Iterator[tuple[Reference, Case]]:
     with server(folder, say) as twin:
-        for layout in wanted:
+        for layout, cases in by_layout(wanted):
             try:
-                found.append(reference(twin, draw(layout)))
+                to = reference(twin, draw(layout))
             except Void as error:
-                say(f"layout {layout}: void: {error}")
-    return found
+                void(cases[0].number, error)
+                continue
+            yield from ((to, case) for case in cases)
 
 
-def _logged(index: int) -> list[Any]:
-    return [replace(disk, keeps_log=True) for disk in disks(_prefix(index))]
+def _logged(index: int, cases: Sequence[tuple[Reference, Case]]) -> list[Any]:
+    """The blank disks of a case, if there is one of that number."""
+    found = [disks(_prefix(index), to.drawn.sector) for to, _ in cases[index : index + 1]]
+    return [replace(disk, keeps_log=True) for each in found for disk in each]
 
 
 def _prefix(index: int) -> str:
@@ -90,32 +104,38 @@ def _hashes(found: Mapping[str, str]) -> dict[str, str]:
     return {serial: each.split()[1] for serial, each in found.items()}
 
 
-def _cut(twin: Twin, index: int, to: Reference, adversity: Adversity, *, last: bool) -> dict[str, Any]:
+def _cut(
+    twin: TwinWithLog, index: int, cases: Sequence[tuple[Reference, Case]], adversity: Adversity
+) -> dict[str, Any]:
+    to, _ = cases[index]
     prefix = _prefix(index)
+    case = about(to.drawn, prefix, to.agreed)
     try:
         prepared(twin, to.drawn, prefix)
     except Void as error:
         raise TwinError(f"the layout was good in the other server: {error}") from None
-    before = in_guest(twin, do="look", **about(to.drawn, prefix))
+    before = in_guest(twin, do="look", **case)
     twin.run("sync")
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(in_guest, twin, do="begin", **about(to.drawn, prefix))
+        running = pool.submit(in_guest, twin, do="begin", **case)
         wanted = before["records"] + adversity.share * to.records
-        steps = in_guest(twin, do="reached", wanted=wanted, **about(to.drawn, prefix))
+        steps = in_guest(twin, do="reached", wanted=wanted, **case)
         twin.power_cut()
         with suppress(TwinError):
             running.result()
     random = Random(adversity.draw)
-    files = [twin.disk_file(disk.name) for disk in disks(prefix)]
+    files = [twin.disk_file(disk.name) for disk in _logged(index, cases)]
     lost = sum(lose_unflushed(file, lambda _: random.random() < 0.5) for file in files)
-    twin.refit([*disks(prefix), *([] if last else _logged(index + 1)), *decoys()])
+    of_root = twin.lose_of_root(lambda _: random.random() < 0.5)
+    own = disks(prefix, to.drawn.sector)
+    twin.refit([*own, *_logged(index + 1, cases), *decoys()])
     twin.start_again(timeout=PATIENCE)
-    outcome = in_guest(twin, do="converge", adversity=adversity.to_data(), **about(to.drawn, prefix))
+    outcome = in_guest(twin, do="converge", adversity=adversity.to_data(), **case)
     outcome["note"] = {"interrupted": not steps["closed"], "open": steps["open"]}
     outcome["decoys"] = _hashes(outcome["decoys"])  # the kernel counts the sectors of one boot
     here = replace(to, decoys=_hashes(before["decoys"]), files=before["files"])
-    record = judged(outcome, here, adversity) | {"lost_writes": lost}
-    if not last:
+    record = judged(outcome, here, adversity) | {"lost_writes": lost, "lost_writes_of_root": of_root}
+    if index + 1 < len(cases):
         twin.run(RESET, check=False)
-        twin.unplug(*(disk.name for disk in disks(prefix)))
+        twin.unplug(*(disk.name for disk in own))
     return record

@@ -1,4 +1,4 @@
-"""The record of all cases that were run, one JSON object a line; only those of the present raidplan/ count."""
+"""The record of all cases that were run, one JSON object a line; those of the present raidplan/ and of the present generator count."""
 
 from __future__ import annotations
 
@@ -9,11 +9,29 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.kills.adversity import CONVERGED, LOST, PERSON, POWER, STUCK
+from tests.kills.adversity import CONVERGED, LOST, OPEN, PERSON, POWER, STUCK
 
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / ".results" / "kills.jsonl"
-RESULTS = (CONVERGED, PERSON, STUCK, LOST)
+RESULTS = (CONVERGED, PERSON, OPEN, STUCK, LOST)
+JUDGES = (
+    *(
+        f"kills/{name}.py"
+        for name in (
+            "adversity",
+            "bare_tools",
+            "cases",
+            "family",
+            "in_guest",
+            "power",
+            "predicted",
+            "root_disk",
+            "session",
+        )
+    ),
+    *(f"machine/{name}.py" for name in ("initramfs", "look")),
+)
+"""What draws the cases, does them and judges them, below tests/."""
 
 
 def digest(package: Path = ROOT / "raidplan") -> str:
@@ -22,6 +40,11 @@ def digest(package: Path = ROOT / "raidplan") -> str:
     for file in sorted(each for each in package.rglob("*") if each.suffix in (".py", ".sh")):
         found.update(f"{file.relative_to(package)}\n".encode() + file.read_bytes())
     return found.hexdigest()[:16]
+
+
+def generator(tests: Path = ROOT / "tests") -> str:
+    """The version of what draws and judges the cases: with another one a seed draws another case, or ends otherwise."""
+    return hashlib.sha256(b"".join((tests / name).read_bytes() for name in JUDGES)).hexdigest()[:16]
 
 
 def add(record: Mapping[str, Any], file: Path = RECORD) -> None:
@@ -36,16 +59,25 @@ def read(file: Path = RECORD) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def table(records: Iterable[Mapping[str, Any]], now: str) -> str:
-    """Of the cases with the digest `now`: how many of each kind ended how, those that ended otherwise than predicted, and how
-    many there are of earlier code."""
+def counts(record: Mapping[str, Any], now: str, by: str) -> bool:
+    """It is of this code and of this generator."""
+    return bool(record["digest"] == now and record.get("generator") == by)
+
+
+def table(records: Iterable[Mapping[str, Any]], now: str, by: str) -> str:
+    """Of the cases of the code `now` by the generator `by` that were cut off: how many of each kind ended how; those that ended
+    otherwise than predicted or could not be predicted; layouts that were void; how many there are of earlier code."""
     records = [*records]
-    counted = [each for each in records if each["digest"] == now]
+    present = [each for each in records if counts(each, now, by)]
+    void = [each for each in present if each.get("void")]
+    whole = [each for each in present if not each.get("void") and not each["interrupted"]]
+    counted = [each for each in present if not each.get("void") and each["interrupted"]]
+    earlier = len(records) - len(present)
     lines = [
-        f"raidplan/ {now}: {len(counted)} cases, {len(records) - len(counted)} more of earlier code do not count",
+        f"raidplan/ {now}, generator {by}: {len(counted)} cases; {len(whole)} that were not cut off and {earlier} more of earlier code or of an earlier generator do not count",
         "",
-        "| adversity | cases | cut off | " + " | ".join(RESULTS) + " | as predicted |",
-        "| --- " * (4 + len(RESULTS)) + "|",
+        "| adversity | cases | " + " | ".join(RESULTS) + " | as predicted |",
+        "| --- " * (3 + len(RESULTS)) + "|",
     ]
     kinds = Counter(each["adversity"]["kind"] for each in counted)
     for kind in sorted(kinds, key=lambda kind: (kind == POWER, kind)):
@@ -56,15 +88,25 @@ def table(records: Iterable[Mapping[str, Any]], now: str) -> str:
     lines += ["", f"{layouts} layouts; {real} cases with the whole initramfs"]
     lines += [
         f"otherwise: {each['command']} ({each['adversity']['kind']}, {each['kind']}): {each['result']}, predicted {each['expected']}: {each['why'][:300]}"
-        for each in counted
+        for each in (*counted, *whole)
         if each["result"] != each["expected"]
     ]
+    lines += [
+        f"not predicted: {each['command']} ({each['adversity']['kind']}, {each['kind']}) ended as {each['ended']}: {each['why'][:300]}"
+        for each in counted
+        if each["result"] == OPEN
+    ]
+    lines += [f"void: {each['command']}: {each['why'][:300]}" for each in void]
     return "\n".join(lines)
+
+
+def failed(record: Mapping[str, Any]) -> bool:
+    """It ended otherwise than predicted, or its layout was void."""
+    return bool(record.get("void")) or record["result"] != record["expected"]
 
 
 def _row(kind: str, records: list[Mapping[str, Any]]) -> str:
     ended = Counter(str(each["result"]) for each in records)
-    cut = sum(bool(each["interrupted"]) for each in records)
-    right = sum(each["result"] == each["expected"] for each in records)
-    cells = [kind, len(records), cut, *(ended[result] for result in RESULTS), right]
+    right = sum(each["result"] == each["expected"] != OPEN for each in records)
+    cells = [kind, len(records), *(ended[result] for result in RESULTS), right]
     return "| " + " | ".join(map(str, cells)) + " |"

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from raidplan.twin.server import CommandTimeoutError, Disk, Twin, UnreachableError, install_raidplan
-from tests.kills.adversity import CONVERGED, LOST, PERSON, STUCK, Adversity, draw_adversity
-from tests.kills.family import DISKS, FULL, HOST, OLD, SIZE, Drawn, draw
+from raidplan.twin.server.recipe import PACKAGES, Recipe
+from tests.kills.adversity import CONVERGED, LOST, OPEN, PERSON, STUCK, Adversity
+from tests.kills.family import DISKS, HOST, OLD, SIZE, Drawn
+from tests.kills.predicted import Journal, predicted, predicted_if_won, targets
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import NODE
 
-IN_GUEST = "/root/in_guest.py"
+SCRIPTS = ("in_guest.py", "bare_tools.py")
+KERNEL = "linux-image-amd64"
+"""Debian's kernel for clouds has no F2FS."""
+RECIPE = Recipe(packages=tuple(KERNEL if each == "linux-image-cloud-amd64" else each for each in PACKAGES))
 FILE, BEFORE = "/root/kills.yaml", "/root/before.yaml"
 MIB = 2**20
 MEMORY = 768
@@ -38,22 +45,31 @@ KEPT = "for each in /srv/*; do mkdir -p $each/kept; cp -r /etc/systemd /etc/udev
 
 @dataclass(frozen=True)
 class Reference:
-    """An uninterrupted apply of a layout: the records that it wrote into the journal, and what bare tools say of it."""
+    """An uninterrupted apply of a layout: what it lists for consent, the journal that it writes, and what bare tools say of it."""
 
     drawn: Drawn
-    records: int
+    agreed: Sequence[str]
+    journal: Journal
     look: Mapping[str, list[str]]
     decoys: Mapping[str, str]
     files: Mapping[str, str]
+
+    @property
+    def records(self) -> int:
+        """Of the journal."""
+        return len(self.journal)
 
 
 class Void(Exception):
     """The layout is no good in the server: its uninterrupted apply does not end well. The message has its words."""
 
 
-def disks(prefix: str = "K") -> list[Disk]:
-    """The disks of the layout."""
-    return [Disk(f"{prefix.lower()}{n}", SIZE, f"{prefix}-{n}") for n in range(DISKS)]
+def disks(prefix: str = "K", sector: int = 512) -> list[Disk]:
+    """The disks of a layout."""
+    return [
+        Disk(f"{prefix.lower()}{n}", SIZE, f"{prefix}-{n}", logical_block=sector, physical_block=sector)
+        for n in range(DISKS)
+    ]
 
 
 def decoys() -> list[Disk]:
@@ -63,10 +79,16 @@ def decoys() -> list[Disk]:
 
 @contextmanager
 def server(folder: Path, say: Callable[[str], None], *, real_initramfs: bool = False) -> Iterator[Twin]:
-    """A server with blank disks and filled decoys, whose state is kept as CLEAN."""
-    hardware = [*disks(), *decoys()]
+    """A server with blank disks of either kind and filled decoys, whose state is kept as CLEAN."""
+    hardware = [*disks(), *disks("Q", 4096), *decoys()]
     with Twin.start(
-        hardware, directory=folder, memory_mib=MEMORY, snapshots=True, boot_timeout=PATIENCE, say=say
+        hardware,
+        directory=folder,
+        memory_mib=MEMORY,
+        snapshots=True,
+        recipe=RECIPE,
+        boot_timeout=PATIENCE,
+        say=say,
     ) as twin:
         made_ready(twin, real_initramfs=real_initramfs)
         twin.save(CLEAN)
@@ -76,7 +98,8 @@ def server(folder: Path, say: Callable[[str], None], *, real_initramfs: bool = F
 def made_ready(twin: Twin, *, real_initramfs: bool = False) -> None:
     """raidplan, the script of cases, the quick initramfs, the content of the decoys."""
     install_raidplan(twin)
-    twin.put(Path(__file__).with_name("in_guest.py"), IN_GUEST)
+    for script in SCRIPTS:
+        twin.put(Path(__file__).with_name(script), f"/root/{script}")
     if not real_initramfs:
         quick_initramfs(twin)
     twin.run(["sh", "-c", DECOYS])
@@ -84,18 +107,28 @@ def made_ready(twin: Twin, *, real_initramfs: bool = False) -> None:
 
 def in_guest(twin: Twin, timeout: float = 900, **case: object) -> dict[str, Any]:
     """What the script in the server makes of a case."""
-    done = twin.run(["python3", "-I", IN_GUEST], stdin=json.dumps(case).encode(), timeout=timeout)
+    done = twin.run(
+        ["python3", "-I", f"/root/{SCRIPTS[0]}"], stdin=json.dumps(case).encode(), timeout=timeout
+    )
     outcome: dict[str, Any] = json.loads(done.stdout)
     return outcome
 
 
-def about(drawn: Drawn, prefix: str = "K") -> dict[str, Any]:
-    """The case, as the script in the server knows it."""
-    return {"host": HOST, "prefix": prefix, "apply": ["raidplan", "apply", FILE, "--confirm", HOST], "consents": drawn.kind == "wipe"}  # fmt: skip
+def about(drawn: Drawn, prefix: str = "", agreed: Sequence[str] = ()) -> dict[str, Any]:
+    """The case, as the script in the server knows it; `agreed` is what a person has said yes to."""
+    return {
+        "host": HOST,
+        "prefix": prefix or drawn.prefix,
+        "apply": ["raidplan", "apply", FILE, "--confirm", HOST],
+        "consents": drawn.kind == "wipe",
+        "agreed": [*agreed],
+        "targets": targets(yaml.safe_load(drawn.text)),
+    }
 
 
-def prepared(twin: Twin, drawn: Drawn, prefix: str = "K") -> None:
-    """What is there before the layout: nothing, an earlier version with files, or what it may wipe."""
+def prepared(twin: Twin, drawn: Drawn, prefix: str = "") -> None:
+    """What is there before the layout: nothing, an earlier version with files, or what it may wipe. Raises Void."""
+    prefix = prefix or drawn.prefix
     twin.put(drawn.text.replace("K-", f"{prefix}-").encode(), FILE)
     script = ":"
     if drawn.old:
@@ -115,10 +148,17 @@ def reference(twin: Twin, drawn: Drawn) -> Reference:
     twin.restore(CLEAN)
     prepared(twin, drawn)
     twin.save(READY)
-    found = in_guest(twin, do="reference", **about(drawn))
+    return referred(drawn, in_guest(twin, do="reference", **about(drawn)))
+
+
+def referred(drawn: Drawn, found: Mapping[str, Any]) -> Reference:
+    """The reference in what the script found. Raises Void where the apply or a check of a file system did not end well."""
     if found["code"] or found["again"]:
         raise Void(f"{found['code']}, {found['again']}: {found['said']}")
-    return Reference(drawn, found["records"], found["look"], found["decoys"], found["files"])
+    if unwell := [each for each in found["look"]["checks"] if not each.endswith(" 0")]:
+        raise Void(f"not whole after an uninterrupted apply: {unwell}")
+    journal = [(kind, step) for kind, step in found["journal"]]
+    return Reference(drawn, found["agreed"], journal, found["look"], found["decoys"], found["files"])
 
 
 def run_case(twin: Twin, to: Reference, adversity: Adversity) -> dict[str, Any]:
@@ -128,38 +168,43 @@ def run_case(twin: Twin, to: Reference, adversity: Adversity) -> dict[str, Any]:
     outcome: dict[str, Any]
     try:
         outcome = in_guest(
-            twin, do="case", adversity=adversity.to_data(), records=to.records, **about(to.drawn)
+            twin,
+            do="case",
+            adversity=adversity.to_data(),
+            records=to.records,
+            **about(to.drawn, agreed=to.agreed),
         )
     except (CommandTimeoutError, UnreachableError) as error:
-        outcome = {"result": STUCK, "why": str(error)[-800:]}
+        outcome = {"result": STUCK, "why": str(error)[-800:], "note": {"interrupted": True}}
     return judged(outcome, to, adversity) | {"seconds": round(time.monotonic() - began, 1)}
 
 
 def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> dict[str, Any]:
     """The result against the reference and the prediction."""
     note = outcome.get("note", {})
-    expected = adversity.expected_if_won if note.get("won") else adversity.expected
-    if adversity.kind == "foreign sector" and adversity.disk in FULL.get(to.drawn.old, ()):
-        expected = CONVERGED  # the yes to that disk covers it
-    result, why = str(outcome["result"]), str(outcome.get("why", ""))
+    predict = predicted_if_won if note.get("won") else predicted
+    expected = predict(to.drawn, adversity, to.journal) if note.get("interrupted") else CONVERGED
+    ended, why = str(outcome["result"]), str(outcome.get("why", ""))
     if "look" in outcome:
         harmed = [*differing(outcome["decoys"], to.decoys), *differing(outcome["files"], to.files)]
-        other = differing(outcome["look"], to.look)
+        other = [] if outcome.get("unnamed") else differing(outcome["look"], to.look)
         if harmed:
-            result, why = LOST, f"{harmed}"
-        elif other and result in (CONVERGED, PERSON):
-            result, why = STUCK, f"not as without it: {other}"
+            ended, why = LOST, f"{why} {harmed}"
+        elif other and ended in (CONVERGED, PERSON):
+            ended, why = STUCK, f"not as without it: {other}"
+    result = OPEN if expected == OPEN and ended != LOST else ended
     return {
         "layout": to.drawn.name,
         "kind": to.drawn.kind,
         "adversity": adversity.to_data(),
         "expected": expected,
         "result": result,
+        "ended": ended,
         "interrupted": bool(note.get("interrupted")),
         "open": note.get("open", []),
         "won": note.get("won"),
         "applies": outcome.get("applies", 0),
-        "why": "" if result == expected and result == CONVERGED else why[-1200:],
+        "why": "" if result == expected and ended == CONVERGED else why[-1200:],
     }
 
 
@@ -178,13 +223,3 @@ def _other(found: Any, wanted: Any) -> str:
     return (
         f"has {[e for e in found if e not in wanted][:6]}, lacks {[e for e in wanted if e not in found][:6]}"
     )
-
-
-def cases_of(layout: int, number: int, seed: int) -> Iterator[tuple[int, Adversity]]:
-    """The seeds of the cases of a layout, and what they draw."""
-    for each in range(number):
-        drawn = seed * 1_000_000 + layout * 100 + each
-        adversity = draw_adversity(drawn)
-        if adversity.kind == "foreign sector" and draw(layout).kind == "change":
-            adversity = replace(adversity, kind="udev storm")  # it would lie within our own data
-        yield drawn, adversity

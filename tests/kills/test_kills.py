@@ -14,12 +14,24 @@ import pytest
 import yaml
 
 from tests.kills import in_guest
-from tests.kills.adversity import CONVERGED, KILLS, LOST, OTHERS, PERSON, SIGNALS, STUCK, draw_adversity
-from tests.kills.family import OLD, draw, sound
-from tests.kills.record import add, digest, read, table
-from tests.kills.session import Reference, cases_of, differing, judged
+from tests.kills.adversity import (
+    CONVERGED,
+    KILLS,
+    LOST,
+    OTHERS,
+    PERSON,
+    PLANTED,
+    SIGNALS,
+    STUCK,
+    draw_adversity,
+)
+from tests.kills.cases import adversity_of, cases
+from tests.kills.family import FULL, OLD, draw, sound
+from tests.kills.predicted import predicted, predicted_if_won
+from tests.kills.record import JUDGES, add, digest, generator, read, table
+from tests.kills.session import Reference, differing, judged
 
-SEEDS = range(60)
+SEEDS = range(100)
 
 
 @pytest.fixture(autouse=True)
@@ -34,18 +46,23 @@ def drawn() -> list[Any]:
 
 def test_a_seed_draws_the_same_again(drawn: list[Any]) -> None:
     assert [draw(seed) for seed in (3, 17)] == [drawn[3], drawn[17]]
-    assert [*cases_of(3, 8, 5)] == [*cases_of(3, 8, 5)] and draw_adversity(1) == draw_adversity(1)
-    assert len({each.name for each in drawn}) > 50
+    assert draw_adversity(1) == draw_adversity(1)
+    assert len({each.name for each in drawn}) > 90
 
 
 def test_the_family_has_everything_that_it_is_to_have(drawn: list[Any]) -> None:
     layouts = [yaml.safe_load(each.text) for each in drawn]
     arrays = [array for layout in layouts for array in layout["arrays"].values()]
     assert {array["level"] for array in arrays} == {"raid0", "raid1", "raid5", "raid6", "raid10", "linear"}
-    assert {array.get("consistency") for array in arrays} >= {"ppl"}
+    assert {array.get("consistency") for array in arrays} >= {"ppl", "journal"}
+    assert {array.get("metadata") for array in arrays} >= {"0.90", "1.0", "1.1", "1.2"}
+    assert {each.sector for each in drawn} == {512, 4096}
+    for each, layout in zip(drawn, layouts, strict=True):
+        blocks = {disk.get("logical_block", 512) for disk in layout["hardware"]["disks"].values()}
+        assert blocks == {each.sector} and each.prefix == {512: "K", 4096: "Q"}[each.sector]
     assert any("left" in layout["arrays"] for layout in layouts), "nested"
     types = {each["type"] for layout in layouts for each in layout["filesystems"].values()}
-    assert types == {"ext2", "ext3", "ext4", "xfs", "btrfs", "vfat"}
+    assert types == {"ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "f2fs"}
     assert any("volume_groups" in layout for layout in layouts)
     assert any("file" in each for layout in layouts for each in layout.get("swap", {}).values())
     assert {each.kind for each in drawn} == {"fresh", "wipe", "change"}
@@ -55,22 +72,32 @@ def test_the_family_has_everything_that_it_is_to_have(drawn: list[Any]) -> None:
 
 
 def test_every_adversity_is_drawn_and_predicted() -> None:
-    cases = [draw_adversity(seed) for seed in range(400)]
-    assert {case.kind for case in cases} == {*KILLS, *SIGNALS, *OTHERS}
-    assert any(case.again for case in cases) and all(0 < case.share < 1.1 for case in cases)
-    persons = {case.kind for case in cases if case.expected == PERSON}
-    assert persons == {"foreign sector"}
-    won = {case.kind for case in cases if case.expected_if_won == PERSON}
-    assert won == {*persons, "person's create", "disk pulled"}
+    every = [draw_adversity(seed) for seed in range(400)]
+    assert {case.kind for case in every} == {*KILLS, *SIGNALS, *OTHERS}
+    assert any(case.again for case in every) and all(0 < case.share < 1.1 for case in every)
+    drawn = next(each for each in map(draw, range(99)) if each.kind == "fresh")
+    persons = {case.kind for case in every if predicted(drawn, case, []) == PERSON}
+    assert persons == {*PLANTED}
+    won = {case.kind for case in every if predicted_if_won(drawn, case, []) == PERSON}
+    assert won == {*persons, "person's create"}
 
 
 def to(**sections: list[str]) -> Reference:
-    return Reference(draw(3), 10, sections or {"lvs": ["a", "b"]}, {"DECOY-0": "0 aa"}, {"/srv/a/kept": "h"})
+    looks = sections or {"lvs": ["a", "b"]}
+    return Reference(draw(3), [], [("intent", "x")] * 10, looks, {"DECOY-0": "0 aa"}, {"/srv/a/kept": "h"})
 
 
 def outcome(**more: Any) -> dict[str, Any]:
     same = to()
-    return {"result": CONVERGED, "look": same.look, "decoys": same.decoys, "files": same.files, **more}
+    cut = {"interrupted": True, **more.pop("note", {})}
+    return {
+        "result": CONVERGED,
+        "look": same.look,
+        "decoys": same.decoys,
+        "files": same.files,
+        "note": cut,
+        **more,
+    }
 
 
 def test_what_is_other_than_without_adversity_is_no_success() -> None:
@@ -90,18 +117,18 @@ def test_a_person_s_command_that_won_is_predicted_to_need_that_person() -> None:
     assert (won, lost) == (PERSON, CONVERGED)
 
 
-def test_the_yes_to_a_disk_covers_a_sector_on_it_and_no_other_disk() -> None:
-    wipe = next(each for each in map(draw, range(999)) if each.old == "raid1 that runs")
-    sector = next(case for case in map(draw_adversity, range(999)) if case.kind == "foreign sector")
-    expected = [
-        judged(outcome(), replace(to(), drawn=wipe), replace(sector, disk=disk))["expected"]
-        for disk in range(4)
+def test_nothing_is_planted_where_the_yes_to_a_disk_may_cover_it_or_within_our_own_data() -> None:
+    layouts = {layout: draw(layout) for layout in range(40)}
+    drawn = [(layouts[case.layout], adversity_of(case, layouts[case.layout])) for case in cases(0, 4000, 100)]
+    sectors = [(layout, each) for layout, each in drawn if each.kind in PLANTED]
+    assert {layout.kind for layout, _ in sectors} == {"fresh", "wipe"}
+    assert any(layout.old for layout, each in sectors if each.kind == "foreign sector")
+    assert not [
+        each
+        for layout, each in sectors
+        if each.kind == "foreign sector" and each.disk in FULL.get(layout.old, ())
     ]
-    assert expected == [CONVERGED, CONVERGED, PERSON, PERSON]
-    fresh = replace(to(), drawn=next(each for each in map(draw, range(999)) if each.kind == "fresh"))
-    assert judged(outcome(), fresh, sector)["expected"] == PERSON
-    changed = next(n for n in range(999) if draw(n).kind == "change")
-    assert not [case for _, case in cases_of(changed, 500, 1) if case.kind == "foreign sector"]
+    assert {predicted(layout, each, []) for layout, each in sectors} == {PERSON}
 
 
 def test_sections_that_only_one_has_differ() -> None:
@@ -151,18 +178,48 @@ def test_it_is_cut_off_where_the_journal_says(tmp_path: Path, monkeypatch: pytes
     assert in_guest.until({"records": 8}, pid, 1.5, Random(1)) == 3
 
 
-def test_only_cases_of_the_present_code_count(tmp_path: Path) -> None:
+def record(**more: Any) -> dict[str, Any]:
+    kill = replace(draw_adversity(1), kind="kill all")
+    base = {"adversity": kill.to_data(), "interrupted": True, "layout": "x", "kind": "fresh", "seed": 7, "expected": CONVERGED,
+            "result": CONVERGED, "ended": CONVERGED, "why": "", "command": "python -m tests.kills --case 7", "open": [],
+            "digest": "now", "generator": "it"}  # fmt: skip
+    return {**base, **more}
+
+
+def test_only_cases_of_the_present_code_and_generator_count(tmp_path: Path) -> None:
     file = tmp_path / "record.jsonl"
-    kill = draw_adversity(1)
-    base = {"adversity": replace(kill, kind="kill all").to_data(), "interrupted": True, "layout": "x", "kind": "fresh", "seed": 7,
-            "expected": CONVERGED, "why": "", "command": "python -m tests.kills --case 7", "open": []}  # fmt: skip
-    for code, result in (("now", CONVERGED), ("now", STUCK), ("before", LOST)):
-        add({**base, "digest": code, "result": result}, file)
-    said = table(read(file), "now")
-    assert "2 cases, 1 more of earlier code do not count" in said
-    assert "| kill all | 2 | 2 | 1 | 0 | 1 | 0 | 1 |" in said and "| all | 2 |" in said
+    without = record()
+    without.pop("generator")
+    for each in (
+        record(),
+        record(result=STUCK),
+        record(digest="before", result=LOST),
+        record(generator="other"),
+        without,
+    ):
+        add(each, file)
+    said = table(read(file), "now", "it")
+    assert "2 cases" in said and "3 more of earlier code or of an earlier generator do not count" in said
+    assert "| kill all | 2 | 1 | 0 | 0 | 1 | 0 | 1 |" in said and "| all | 2 |" in said
     assert said.count("otherwise: python -m tests.kills --case 7") == 1
     assert json.loads(file.read_text().splitlines()[0])["digest"] == "now"
+
+
+def test_the_version_of_the_generator_is_that_of_all_that_draws_and_judges(tmp_path: Path) -> None:
+    for name in JUDGES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1")
+    first = generator(tmp_path)
+    for name in JUDGES:
+        (tmp_path / name).write_text("2")
+        assert generator(tmp_path) != first
+        (tmp_path / name).write_text("1")
+    here = {
+        f"kills/{file.name}"
+        for file in Path(__file__).parent.glob("*.py")
+        if not file.name.startswith(("test_", "__"))
+    }
+    assert here - {*JUDGES} == {"kills/record.py"}
 
 
 def test_the_digest_is_that_of_the_code(tmp_path: Path) -> None:

@@ -1,0 +1,114 @@
+"""The result of a case, said before it is run: of its layout, its adversity and the journal of an apply without any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Any
+
+import yaml
+
+from raidplan.base.levels import LEVELS
+from tests.kills.adversity import CONVERGED, OPEN, PERSON, PLANTED, PULLED, Adversity
+from tests.kills.family import FULL, Drawn
+
+Journal = Sequence[tuple[str, str]]
+"""The kind and the step of each record that an uninterrupted apply writes."""
+MARGIN = 6
+"""So many records may come in another order, or between the moment that is waited for and the pull: steps run side by side."""
+
+
+def predicted(drawn: Drawn, adversity: Adversity, journal: Journal) -> str:
+    """The prediction. What somebody has planted has to be taken away by a person."""
+    if adversity.kind in PLANTED:
+        return PERSON
+    if adversity.kind == PULLED:
+        return _pulled(drawn, adversity.disk, _Moment(drawn, journal, adversity.share * len(journal)))
+    return CONVERGED
+
+
+def predicted_if_won(drawn: Drawn, adversity: Adversity, journal: Journal) -> str:
+    """The prediction where mdadm did what a person asked of it: that person has to take it back."""
+    return PERSON if adversity.kind == "person's create" else predicted(drawn, adversity, journal)
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """So many records into the journal."""
+
+    drawn: Drawn
+    journal: Journal
+    at: float
+
+    def before(self, steps: Iterable[str]) -> bool:
+        """None of them is begun by then, for sure."""
+        if self.drawn.kind == "change":
+            return not [*steps]
+        seen = {step for kind, step in self.journal[: ceil(self.at) + MARGIN] if kind == "intent"}
+        return not seen & {*steps}
+
+    def after(self, steps: Iterable[str]) -> bool:
+        """All that the apply makes of them have ended by then, for sure. A layout that is changed stands from the beginning."""
+        ended = {step for kind, step in self.journal[: max(0, floor(self.at) - MARGIN)] if kind == "ended"}
+        made = {step for _, step in self.journal}
+        return self.drawn.kind == "change" or {step for step in steps if step in made} <= ended
+
+
+def _pulled(drawn: Drawn, disk: int, moment: _Moment) -> str:
+    """Before anything is made of what the disk offers, the next apply finds it as it was. Once an array with redundancy that is in
+    use has lost a member, no boot and no apply puts that back: a person does. Of all else (a spare, a journal, an array that nobody
+    uses yet and that mdadm may stop, what has no redundancy, an old array) the order of events within a second decides.
+    """
+    layout = yaml.safe_load(drawn.text)
+    offered = {f"k{disk}.a", f"k{disk}.b"}
+    arrays: dict[str, dict[str, Any]] = layout["arrays"]
+    used = {
+        name
+        for name, array in arrays.items()
+        if offered & {*array["members"], *array.get("spares", ()), array.get("journal")}
+    }
+    makers = [f"array.{name}.create" for name in used]
+    makers += [step for step, device in targets(layout) if device in offered]
+    if disk not in FULL.get(drawn.old, ()) and moment.before(makers):
+        return CONVERGED
+    for name in used:
+        array = arrays[name]
+        degraded = LEVELS[array["level"]].redundant and offered & {*array["members"]}
+        made = [f"array.{name}.create", f"array.{name}.open"]
+        users = users_of(layout, name)
+        if degraded and users and moment.after([*made, *users]):
+            return PERSON
+    return OPEN
+
+
+def targets(layout: dict[str, Any]) -> list[tuple[str, str]]:
+    """The steps that put a file system, swap or a physical volume on a device, and the device as the layout names it."""
+    found = [(f"filesystem.{name}.make", each["device"]) for name, each in layout["filesystems"].items()]
+    found += [
+        (f"swap.{name}.make", each["device"])
+        for name, each in layout.get("swap", {}).items()
+        if "device" in each
+    ]
+    for group, each in layout.get("volume_groups", {}).items():
+        found += [(f"volume.{group}.physical.{device}", device) for device in each["devices"]]
+    return found
+
+
+def users_of(layout: dict[str, Any], array: str) -> list[str]:
+    """The steps after which an array is in use."""
+    found = [
+        f"filesystem.{name}.mount" for name, each in layout["filesystems"].items() if each["device"] == array
+    ]
+    found += [
+        f"swap.{name}.on" for name, each in layout.get("swap", {}).items() if each.get("device") == array
+    ]
+    for group, each in layout.get("volume_groups", {}).items():
+        volumes = each["volumes"] if array in each["devices"] else ()
+        found += [
+            f"filesystem.{name}.mount"
+            for name, other in layout["filesystems"].items()
+            if other["device"] in {f"{group}.{v}" for v in volumes}
+        ]
+    found += [f"array.{name}.create" for name, other in layout["arrays"].items() if array in other["members"]]
+    return found
