@@ -389,6 +389,28 @@ def test_the_whole_initramfs_counts_and_a_serial_of_the_server_does_not(tmp_path
     ]
 
 
+def test_an_initramfs_that_is_packed_as_a_whole_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image, made = tmp_path / "initrd", {"etc/mdadm/mdadm.conf": b"ARRAY P7-0\n", "usr/bin/mdadm": b"1"}
+    image.write_bytes(b"\x02!L\x18packed")
+
+    def unpack(line: str) -> str:
+        for name, data in made.items():
+            file = Path(line.split()[2]) / name
+            file.parent.mkdir(parents=True)
+            file.write_bytes(data)
+        return "" if made else "unmkinitramfs: no"
+
+    monkeypatch.setattr(bare_tools, "sh", unpack)
+    seen = bare_tools.in_initramfs(str(image), "P7")
+    assert seen == bare_tools.listed({**made, "etc/mdadm/mdadm.conf": b"ARRAY K-0\n"}, b"", "K")
+    made["usr/bin/mdadm"] = b"2"
+    assert bare_tools.in_initramfs(str(image), "P7") != seen
+    made.clear()
+    assert bare_tools.in_initramfs(str(image), "P7")[0] == "no mdadm.conf (unmkinitramfs: no)"
+
+
 def test_what_its_own_tool_unpacks_counts_but_for_what_ldconfig_draws() -> None:
     first = bare_tools.listed(
         {"etc/fstab": b"K-1", "usr/bin/sh": b"a", "var/cache/ldconfig/aux-cache": b"1"}, b"", "K"
