@@ -182,13 +182,14 @@ def test_it_is_planted_beside_a_maker_that_was_killed_else_where_none_has_begun(
     monkeypatch.setattr(in_guest, "read_only", lambda device: False)
     kinds = [("intent", step) for step in (*begun, *ended)] + [("ended", step) for step in ended]
     monkeypatch.setattr(in_guest, "journal", lambda case: kinds)
-    note: dict[str, Any] = {}
     asked = {"targets": [["filesystem.plain.make", "plain"], ["filesystem.top.make", "top"]]}
-    assert in_guest.plants_midway(asked, note, Random(1)) == bool(where)
-    written = [name for name, file in nodes.items() if any(file.read_bytes())]
-    assert written == (
-        [] if not where else [where] if where != "either" else [Path(note["plant"]["device"]).name]
-    )
+    seen = set()
+    for seed in range(8):
+        note: dict[str, Any] = {}
+        assert in_guest.plants_midway(asked, note, Random(seed)) == bool(where)
+        seen |= {Path(plant["device"]).name for plant in note.values()}
+    assert seen == {name for name, file in nodes.items() if any(file.read_bytes())}
+    assert seen == ({"plain", "top"} if where == "either" else {where} - {""})
 
 
 def test_a_partition_of_what_was_there_before_is_no_place_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,6 +221,9 @@ def test_whether_a_pulled_disk_needs_a_person_is_said_before_the_run() -> None:
     assert pulled(0.1, 0) == CONVERGED, "nothing is made of it yet"
     assert pulled(0.9, 0) == PERSON, "a member of an array that is in use"
     assert pulled(0.45, 0) == OPEN, "a second decides"
+    assert (pulled(12 / 42, 0), pulled(26 / 42, 0)) == (OPEN, OPEN), (
+        "steps that run side by side may come in another order"
+    )
     assert pulled(0.9, 0, level="raid0") == OPEN, "mdadm may stop what is not in use"
     assert pulled(0.9, 2, spare=", spares: [k2.a]") == OPEN and pulled(0.9, 2) == OPEN
     assert {pulled(share, 3) for share in (0.1, 0.5, 0.9)} == {CONVERGED}, "of no use to the layout"
@@ -443,11 +447,16 @@ def array(folder: Path, **more: str) -> Iterator[Path]:
     ({"mismatch_cnt": "128", "degraded": "1"}, [], False),
 ])  # fmt: skip
 def test_copies_and_parity_of_what_is_in_sync_agree(
-    tmp_path: Path, more: dict[str, str], found: list[str], asked: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: dict[str, str], found: list[str], asked: bool
 ) -> None:
+    written, write = [], Path.write_text
     with array(tmp_path, **more) as folder:
+        monkeypatch.setattr(
+            Path, "write_text", lambda file, text: written.append((file.name, text)) or write(file, text)
+        )
         assert bare_tools.mismatched("main", str(folder)) == found
-        assert (folder / "sync_max").exists() == asked
+    first = [("sync_min", "0"), ("sync_max", str(bare_tools.FIRST)), ("sync_action", "check")]
+    assert written == ([*first, ("sync_action", "idle"), ("sync_max", "max")] if asked else [])
 
 
 # the command
