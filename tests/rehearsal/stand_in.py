@@ -13,8 +13,10 @@ from typing import Any, Self
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, survive
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
-from raidplan.twin.rehearsal.stages import RAIDPLAN
-from raidplan.twin.server import BootError, CommandTimeoutError, Disk, Result
+from raidplan.twin.rehearsal.change import INTERRUPTION
+from raidplan.twin.rehearsal.rig import GIVEN
+from raidplan.twin.rehearsal.stages import EVENTS, RAIDPLAN
+from raidplan.twin.server import BootError, CommandError, CommandTimeoutError, Disk, Result, TwinError
 
 
 @dataclass
@@ -43,6 +45,18 @@ class Faulty:
     """The content of a mirror after a repair."""
     forgets: bool = False
     """What an apply that was interrupted had begun cannot be ended."""
+    starts: bool = True
+    """An apply that is to be interrupted begins."""
+    misses: int = 0
+    """So many applies have ended before they are interrupted."""
+    steps: int = 3
+    """Of a change."""
+    unheard: bool = False
+    """While a change is interrupted, nothing that is written is acknowledged."""
+    misread: bool = False
+    """No record reads back as it was written."""
+    cut_fails: bool = False
+    """QEMU does not end."""
 
 
 @dataclass
@@ -66,13 +80,20 @@ class StandIn:
     bad: bool = False
     slow: bool = False
     mirror: bool = False
+    files: dict[str, bytes] = field(default_factory=dict)
+    journal: str = "close"
+    """The kind of its last record."""
+    written: dict[str, int] = field(default_factory=dict)
+    """Records that were acknowledged when a change was interrupted, by file system."""
     calls: list[str] = field(default_factory=list)
     orders: list[tuple[str, ...]] = field(default_factory=list)
     """The orders of disks that boots asked for."""
     settled_in: float = 12.0
+    console: Path | None = None
     host: str = "twin"
 
-    def start(self, disks: Sequence[Disk], **_: object) -> Self:
+    def start(self, disks: Sequence[Disk], *, console: Path | None, **_: object) -> Self:
+        self.console = console
         if not self.faulty.boots:
             raise BootError("the guest gave up booting\n--- end of the console log ---\nKernel panic")
         self.machine = SimpleNamespace(disks=tuple(disks), snapshots=True)
@@ -95,12 +116,18 @@ class StandIn:
             plan = words[5]
             first, self.applied = plan not in self.applied, self.applied | {plan}
             first = first or "--target" in words
+            self.files[EVENTS] = b"".join(self.events())
+            self.journal = "close"
             if first:
                 return (0, "every property was read back") if self.faulty.applies else (3, "failed: mdadm")
             if self.at_boot and self.faulty.forgets:
                 return 4, "refused"
             return 0, "nothing to do" if self.faulty.settles else "1 step"
-        if words[:2] == ["printf", "x"]:
+        if INTERRUPTION in words:
+            return 0, json.dumps(self.interrupted())
+        if words[0] == "tail":
+            return 0, json.dumps({"kind": self.journal})
+        if words[:1] == ["printf"]:
             self.over = not self.faulty.blind
         if "/root/witness.py" in words:
             return 0, json.dumps(self.witness(words[-1]))
@@ -112,7 +139,24 @@ class StandIn:
             return 0, "0"
         if "--add" in words:
             return 0, "returned" if "--re-add" in words else "added"
-        return 0, "6.1.0\nv4.2\n12.5\n" if "uname" in text else ""
+        return 0, "kernel 6.1.0\nmdadm v4.2\nDebian 12.5\ninitramfs-tools 0.142\n" if "uname" in text else ""
+
+    def events(self) -> Iterator[bytes]:
+        for number in range(self.faulty.steps):
+            for event, seconds in (("started", 0.0), ("done", 10.0 * number)):
+                told = {"event": event, "step": f"step-{number}", "seconds": seconds}
+                yield json.dumps(told).encode() + b"\n"
+
+    def interrupted(self) -> dict[str, Any]:
+        if not self.faulty.starts:
+            return {"running": False, "written": {}, "said": "refused: not root"}
+        self.faulty.misses -= 1
+        if self.faulty.misses >= 0:
+            return {"running": self.faulty.misses % 2 == 0, "written": {}, "said": ""}
+        self.journal = "intent"
+        mounts = json.loads(self.files[GIVEN])["mounts"]
+        self.written = {} if self.faulty.unheard else dict.fromkeys(mounts, 5)
+        return {"running": True, "written": {place: 5 for place, _ in enumerate(self.written)}, "said": ""}
 
     def witness(self, word: str) -> Any:
         mounts = [entry.mount for entry in self.topology.layout.filesystems.values() if entry.mount]
@@ -147,7 +191,12 @@ class StandIn:
             good = stands("filesystems", name)
             wrong = [3] if (self.faulty.damaged and out) or (self.wrong and place == int(self.mirror)) else []
             wrong = [1] if self.over else wrong
-            read = {"acknowledged": 64, "damaged": wrong} if good else "Input/output error"
+            wrong = [*range(20)] if self.faulty.misread else wrong
+            read = (
+                {"acknowledged": 64 + self.written.get(name, 0), "damaged": wrong}
+                if good
+                else "Input/output error"
+            )
             return {
                 "mounted": good and not (self.faulty.unmounted and self.at_boot),
                 "write": "" if good else "Input/output error",
@@ -180,6 +229,7 @@ class StandIn:
         disks: Sequence[Disk] = (),
         **_: object,
     ) -> None:
+        self.journal, self.written = "close", {}
         self.orders += [tuple(disk.name for disk in disks)] if disks else []
         self.at_boot, self.out = True, {*without, *blank}
         self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = False
@@ -204,17 +254,24 @@ class StandIn:
         self.calls.append("started from disks")
 
     def shut_down(self, **_: object) -> None: ...
-    def put(self, *_: object, **__: object) -> None: ...
     def save(self, name: str) -> None: ...
-    def power_cut(self) -> None: ...
+    def put(self, content: Path | bytes, remote: str, **_: object) -> None:
+        self.files[remote] = content if isinstance(content, bytes) else content.read_bytes()
+
+    def power_cut(self) -> None:
+        if self.faulty.cut_fails:
+            raise TwinError("QEMU does not end")
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.calls.append("ended")
 
-    def get(self, remote: str) -> bytes:
-        return b"{}"
+    def get(self, remote: str, **_: object) -> bytes:
+        if remote == EVENTS and not self.faulty.steps:
+            raise CommandError("no such file")
+        return self.files.get(remote, b"{}")
 
 
 @contextmanager

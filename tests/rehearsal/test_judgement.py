@@ -265,7 +265,7 @@ def test_on_a_busy_host_the_witness_waits_longer(tmp_path: Path, monkeypatch: py
 )
 def test_the_page_shows_commands_that_exist(line: str) -> None:
     words = line.split()[2:]
-    assert parse("rehearse", words).faults
+    assert parse("rehearse", words).layout
 
 
 def test_no_text_of_a_layout_becomes_a_part_of_the_page(mixed: Topology) -> None:

@@ -19,6 +19,8 @@ class Stage:
     passed: bool
     detail: str = ""
     """The end of what a program said, where the stage failed."""
+    began: float = 0.0
+    """Seconds after the start of the rehearsal."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class Tried:
     claims: tuple[Claim, ...] = ()
     measured: Mapping[str, float] = field(default_factory=dict)
     """Times in seconds, by the code of what took them; nothing is predicted of them."""
+    began: float = 0.0
+    """Seconds after the start of the rehearsal."""
 
     @property
     def as_predicted(self) -> bool:
@@ -72,6 +76,7 @@ class Report:
 
     host: str
     layout_digest: str
+    """Of the layout as `plan` has it, and not of the twin's."""
     seed: int
     command: str
     """The command that repeats it."""
@@ -81,7 +86,9 @@ class Report:
     tried: tuple[Tried, ...] = ()
     control: Tried | None = None
     untried: tuple[str, ...] = ()
-    """Components that were not pulled, and other limits."""
+    """What was left out, in sentences."""
+    old_layout_digest: str = ""
+    """Of the layout that a change begins with."""
 
     @property
     def stopped(self) -> bool:
@@ -99,8 +106,8 @@ class Report:
 
     @property
     def void(self) -> bool:
-        """Cases were tried, and nothing shows that the rig sees a failure."""
-        return bool(self.tried) and not self.control_failed
+        """Cases were tried to the end, and nothing shows that the rig sees a failure."""
+        return bool(self.tried) and not self.stopped and not self.control_failed
 
     @property
     def predictions(self) -> tuple[int, int]:
@@ -111,5 +118,5 @@ class Report:
 
     @property
     def as_predicted(self) -> bool:
-        """Every stage passed, and every case went as predicted."""
-        return not self.stopped and all(tried.as_predicted for tried in self.tried)
+        """Every stage passed, every case went as predicted, and the control shows that it would have been seen."""
+        return not self.stopped and not self.void and all(tried.as_predicted for tried in self.tried)

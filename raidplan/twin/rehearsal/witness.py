@@ -122,7 +122,7 @@ def start(given: dict[str, Any]) -> None:
     HOME.mkdir(exist_ok=True)
     (HOME / "longest").write_text(str(max(limp(given).values(), default=0)))
     pids = {str(place): spawned(partial(write, mount, place)) for place, mount in enumerate(given["mounts"])}
-    if areas():
+    if areas() and given.get("paging", True):
         pids["swap"] = spawned(swap_out)
     (HOME / "pids.json").write_text(json.dumps(pids))
 
