@@ -176,6 +176,7 @@ def test_events(tmp_path: Path) -> None:
         ("plan", {"format_version": 1, "steps": [], "refusals": [{"code": "x"}], "host": "h"}),
         ("plan", {"format_version": 1, "steps": []}),
         ("diff", {"format_version": 1}),
+        ("rehearse", {"format_version": 1}),
         ("events", {"event": "ended"}),
         ("events", {"event": "started", "step": "x"}),
     ],

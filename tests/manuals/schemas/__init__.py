@@ -13,6 +13,7 @@ from tests.manuals.schemas.events import events
 from tests.manuals.schemas.facts import facts
 from tests.manuals.schemas.findings import check
 from tests.manuals.schemas.plan import plan
+from tests.manuals.schemas.rehearsal import rehearsal
 from tests.manuals.schemas.shapes import Schema
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -23,6 +24,7 @@ FORMS: Mapping[str, Callable[[], Schema]] = {
     "estimate": estimate,
     "facts": facts,
     "events": events,
+    "rehearse": rehearsal,
 }
 
 HEAD = """\
