@@ -11,7 +11,7 @@ import pytest
 from raidplan.cli import OK, run
 from raidplan.cli import rehearse as command
 from raidplan.review.pipeline import load
-from tests.cli.test_json_schemas import problems
+from tests.manuals.schemas.strict import problems
 from tests.rehearsal.stand_in import Faulty, in_place_of_qemu
 
 LAYOUT = """\

@@ -11,10 +11,9 @@ import pytest
 from raidplan.cli import FINDINGS, UNABLE, VOID, run
 from raidplan.cli import rehearse as command
 from raidplan.review.pipeline import load
-from raidplan.twin.rehearsal import measure
 from raidplan.twin.rehearsal.host import CONSOLE, PARTS
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
-from raidplan.twin.server import Image, TwinError
+from raidplan.twin.server import Image
 from tests.rehearsal.conftest import LAYOUT, Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
@@ -33,22 +32,6 @@ def test_a_stage_that_fails_after_the_control_is_no_void_rehearsal(rehearsed: Re
     assert report["stages"][-1] | {"began": 0, "seconds": 0} == {
         "name": "boots", "began": 0, "seconds": 0, "passed": False, "detail": "QEMU does not end",
     }  # fmt: skip
-
-
-def test_a_measurement_that_stops_keeps_what_it_knows(
-    rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from tests.rehearsal.test_measure import _measures
-
-    _measures(monkeypatch, 1.0)
-
-    def lost(*_: object) -> None:
-        raise TwinError("the guest is gone")
-
-    monkeypatch.setattr(measure, "rebuild", lost)
-    report = rehearsed(Faulty(), "--measure", code=FINDINGS)
-    assert report["control"]["claims"] and report["versions"]["mdadm"] == "v4.2"
-    assert any("rates are multiplied" in each for each in report["differences"])
 
 
 def test_what_is_void_is_not_as_predicted(rehearsed: Rehearsal) -> None:

@@ -70,7 +70,7 @@ class Change:
     """The change in the twin: what stays, and the plan that makes it."""
 
     rig: Rig
-    """Of the new layout."""
+    """The twin as the new layout has it."""
     kept: Sequence[Kept]
     plan: Plan
 

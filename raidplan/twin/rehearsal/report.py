@@ -76,7 +76,7 @@ class Report:
 
     host: str
     layout_digest: str
-    """Of the layout as `plan` has it, and not of the twin's."""
+    """The layout's own, as `plan` has it, and not the twin's."""
     seed: int
     command: str
     """The command that repeats it."""
@@ -86,9 +86,9 @@ class Report:
     tried: tuple[Tried, ...] = ()
     control: Tried | None = None
     untried: tuple[str, ...] = ()
-    """What was left out, in sentences."""
+    """Everything that was left out, in sentences."""
     old_layout_digest: str = ""
-    """Of the layout that a change begins with."""
+    """The one of the layout that a change begins with."""
 
     @property
     def stopped(self) -> bool:

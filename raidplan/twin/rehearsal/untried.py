@@ -1,4 +1,4 @@
-"""What a rehearsal leaves out, in sentences for its report."""
+"""Everything that a rehearsal leaves out, in sentences for its report."""
 
 from __future__ import annotations
 

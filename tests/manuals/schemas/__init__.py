@@ -30,7 +30,7 @@ FORMS: Mapping[str, Callable[[], Schema]] = {
 HEAD = """\
 # JSON for programs
 
-Each form has a JSON Schema (draft 7) in `schemas/` (the Debian package has them in `/usr/share/raidplan`), and tests hold real outputs against it.
+Each form has a JSON Schema (draft 7) in `schemas/` (the Debian package has them in `/usr/share/raidplan`).
 
 **The promise:** every output has `format_version`. Within one, a key is never removed, never renamed, and never gets another type
 or meaning; what a Schema requires is always there. Keys are added, and lists of words get new ones: a reader ignores what it does not
