@@ -89,11 +89,12 @@ class StandIn:
     orders: list[tuple[str, ...]] = field(default_factory=list)
     """The orders of disks that boots asked for."""
     settled_in: float = 12.0
-    console: Path | None = None
+    shown_in: Path | None = None
+    """The file for the console log."""
     host: str = "twin"
 
     def start(self, disks: Sequence[Disk], *, console: Path | None, **_: object) -> Self:
-        self.console = console
+        self.shown_in = console
         if not self.faulty.boots:
             raise BootError("the guest gave up booting\n--- end of the console log ---\nKernel panic")
         self.machine = SimpleNamespace(disks=tuple(disks), snapshots=True)

@@ -185,7 +185,7 @@ def test_cases_stand_in_the_time_line_where_they_were_tried(
 def test_logs_are_left_where_they_are_asked_for(rehearsed: Rehearsal) -> None:
     logs = rehearsed.folder / "logs"
     rehearsed(Faulty(), "--faults", "d0", "--logs", str(logs))
-    assert rehearsed.twin.console == logs / CONSOLE
+    assert rehearsed.twin.shown_in == logs / CONSOLE
     events = [json.loads(line) for line in (logs / "apply-1.jsonl").read_text().splitlines()]
     assert events[0]["event"] == "started"
     assert sorted(file.name for file in logs.iterdir()) == [f"apply-{number}.jsonl" for number in (1, 2, 3)]
@@ -193,7 +193,7 @@ def test_logs_are_left_where_they_are_asked_for(rehearsed: Rehearsal) -> None:
     rehearsed(Faulty(settles=False), "--faults", "d0", "--logs", str(failed), code=FINDINGS)
     assert (failed / "apply-2.jsonl").exists(), "of the one that went wrong too"
     rehearsed(Faulty(), "--faults", "d0")
-    assert rehearsed.twin.console is None
+    assert rehearsed.twin.shown_in is None
 
 
 @pytest.mark.parametrize(
