@@ -166,6 +166,7 @@ def _untried(before: Subject, found: Sequence[Kept]) -> Iterator[str]:
     if moved := [each.name for each in found if not each.stays]:
         yield f"Nothing wrote while the change was interrupted to {', '.join(moved)}, whose mount point changes."
     yield "Nothing wrote to file systems that the change makes, and no memory was in swap, while it was interrupted."
+    yield "Where the power was cut in the change, all that the disks had taken stayed, flushed or not."
 
 
 def _steps(twin: Twin) -> list[Step]:
