@@ -226,13 +226,22 @@ def test_the_witness_finds_each_damaged_record(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(witness, "MOST", 6)
     mount = tmp_path / "mount"
     mount.mkdir()
-    witness.write(str(mount), 0)
-    assert witness.damaged(str(mount), 0, 6) == {"acknowledged": 6, "damaged": []}
+    witness.write("five", str(mount), 0)
+    assert witness.damaged("five", str(mount), 0, 6) == {"acknowledged": 6, "damaged": []}
     with (mount / "rehearsal.0").open("r+b") as file:
         file.seek(4 * witness.RECORD + 77)
         file.write(b"x")
-    assert witness.damaged(str(mount), 0, 6)["damaged"] == [4]
+    assert witness.damaged("five", str(mount), 0, 6)["damaged"] == [4]
     assert witness.writes(str(mount), 0) == ""
+
+
+def test_records_read_back_where_the_file_system_is_mounted_elsewhere(tmp_path: Path) -> None:
+    was, now = tmp_path / "was", tmp_path / "now"
+    was.mkdir()
+    witness.fill({"mounts": {"five": str(was)}})
+    was.rename(now)
+    assert witness.damaged("five", str(now), 0, 0) == {"acknowledged": witness.FILL, "damaged": []}
+    assert len(witness.damaged("six", str(now), 0, 0)["damaged"]) > 0, "those of another one"
 
 
 def test_the_witness_does_not_hang() -> None:

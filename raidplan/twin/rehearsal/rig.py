@@ -51,7 +51,7 @@ class Rig:
         swaps = {name: arrays[entry.device] for name, entry in layout.swap.items() if entry.device in arrays}
         self.twin.put(Path(__file__).with_name("witness.py"), WITNESS)
         self.twin.put(Path(__file__).with_name("places.py"), PLACES)
-        self.give({"mounts": list(self.mounts.values()), "arrays": arrays, "swaps": swaps})
+        self.give({"mounts": self.mounts, "arrays": arrays, "swaps": swaps})
 
     def give(self, given: Mapping[str, Any]) -> None:
         """Tells the programs what they look at."""
