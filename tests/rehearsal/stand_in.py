@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ from raidplan.estimate.survival import BOOT, MACHINE, Outcome, survive
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
 from raidplan.twin.rehearsal.stages import RAIDPLAN
-from raidplan.twin.server import BootError, CommandTimeoutError, Disk, Result
+from raidplan.twin.server import BootError, CommandError, CommandTimeoutError, Disk, HostError, Result
 
 
 @dataclass
@@ -41,6 +41,30 @@ class Faulty:
     """What a boot left out is not mounted once its disk is back."""
     repaired_to: str = "right"
     """The content of a mirror after a repair."""
+    vanishes: bool = False
+    """The records are gone after each boot."""
+    forgets_stale: bool = False
+    """What was written without a disk is gone once that disk is there again."""
+    idle: bool = False
+    """No writer comes to a record."""
+    crashes: bool = False
+    """The witness ends with an error, wherever it is."""
+    rootless: bool = False
+    """Once a disk was pulled, no program can be read any more."""
+    room: bool = True
+    """The host has room for the files of another start."""
+    checks: bool = True
+    """A scrub comes to its end, a check begins."""
+    differs: bool = False
+    """The copies differ after a member came back."""
+    limps: bool = True
+    """A slow disk is slow."""
+    moves: bool = True
+    """In another order disks have other places."""
+    stays: bool = False
+    """Arrays keep a member that was pulled."""
+    flushes: bool = False
+    """Nothing is lost with the power."""
     forgets: bool = False
     """What an apply that was interrupted had begun cannot be ended."""
 
@@ -69,6 +93,8 @@ class StandIn:
     calls: list[str] = field(default_factory=list)
     orders: list[tuple[str, ...]] = field(default_factory=list)
     """The orders of disks that boots asked for."""
+    moves: bool = False
+    """The disks have another order."""
     settled_in: float = 12.0
     host: str = "twin"
 
@@ -87,6 +113,11 @@ class StandIn:
         self.calls.append(text)
         if self.faulty.hangs and self.out:
             raise CommandTimeoutError(f"{text}: no end within 420 s")
+        lost_root = self.faulty.rootless and self.out
+        if "witness.py look" in text and (self.faulty.crashes or lost_root):
+            raise CommandError("python3 witness.py look ended with 1: Traceback")
+        if "iflag=direct" in text and lost_root:
+            return Result(1, "", "Input/output error")
         return Result(*self.answer(text), "")
 
     def answer(self, text: str) -> tuple[int, str]:
@@ -103,22 +134,33 @@ class StandIn:
         if words[:2] == ["printf", "x"]:
             self.over = not self.faulty.blind
         if "/root/witness.py" in words:
-            return 0, json.dumps(self.witness(words[-1]))
+            return 0, json.dumps(self.witness(*words[3:]))
         if "/root/places.py" in words:
             return 0, json.dumps(self.places(*words[3:]))
-        if words[:3] == ["lsblk", "-dno", "SERIAL"]:
-            return 0, self.machine.disks[0].serial
         if "mismatch_cnt" in text:
-            return 0, "0"
+            return 0, "0" if self.faulty.checks else ""
+        if "md/degraded" in text:
+            return 0, "1 0" if self.out and not self.faulty.stays else "0 0"
+        if "random.Random" in text:
+            return 0, "0.05" if self.slow and self.faulty.limps else "0.001"
         if "--add" in words:
             return 0, "returned" if "--re-add" in words else "added"
         return 0, "6.1.0\nv4.2\n12.5\n" if "uname" in text else ""
 
-    def witness(self, word: str) -> Any:
+    def witness(self, word: str, *numbers: str) -> Any:
         mounts = [entry.mount for entry in self.topology.layout.filesystems.values() if entry.mount]
         if word == "limp":
             return dict.fromkeys(mounts, 1.5 if self.slow else 0.01)
-        return dict.fromkeys(mounts, 5) if word == "acknowledged" else self.look()
+        if word == "disks":
+            here = [disk for disk in self.machine.disks if disk.name not in self.out]
+            return {
+                disk.serial: {"node": f"/dev/sd{chr(97 + at)}", "place": str(at)}
+                for at, disk in enumerate(here)
+            }
+        if word == "acknowledged":
+            names = [name for name, entry in self.topology.layout.filesystems.items() if entry.mount]
+            return dict.fromkeys(names, 0 if self.faulty.idle else 5)
+        return self.look(*map(int, numbers)) if word == "look" else None
 
     def places(self, word: str, *words: str) -> Any:
         self.mirror = words[0].endswith("mirror")
@@ -131,10 +173,12 @@ class StandIn:
             self.repaired |= words[1] == "repair"
             self.wrong = self.faulty.repaired_to == "wrong" if self.repaired and self.mirror else self.wrong
             counted = self.changed and not self.repaired and self.faulty.scrubs
-            return {"mismatches": 8 * counted, "corrected": 8 * self.bad, "degraded": 0}
+            return {"mismatches": 8 * counted, "corrected": 8 * self.bad, "degraded": 0, "in_time": self.faulty.checks}  # fmt: skip
+        if word == "compare":
+            return {"mismatches": 128 * self.faulty.differs, "in_time": self.faulty.checks}
         return 0
 
-    def look(self) -> dict[str, Any]:
+    def look(self, fills: int = 1) -> dict[str, Any]:
         """As the witness has it, of the model's outcomes."""
         out = self.out
         found = outcomes_at_boot(self.topology, out) if self.at_boot else survive(self.topology).after(out)
@@ -147,7 +191,9 @@ class StandIn:
             good = stands("filesystems", name)
             wrong = [3] if (self.faulty.damaged and out) or (self.wrong and place == int(self.mirror)) else []
             wrong = [1] if self.over else wrong
-            read = {"acknowledged": 64, "damaged": wrong} if good else "Input/output error"
+            read = {"acknowledged": 64 * fills, "damaged": wrong} if good else "Input/output error"
+            if (self.faulty.vanishes and self.at_boot) or (self.faulty.forgets_stale and fills > 1):
+                read = "No such file or directory"
             return {
                 "mounted": good and not (self.faulty.unmounted and self.at_boot),
                 "write": "" if good else "Input/output error",
@@ -170,7 +216,8 @@ class StandIn:
             if entry.mount
         }
         swaps = {name: stands("swap", name) for name, entry in layout.swap.items() if entry.device}
-        return {"arrays": arrays, "mounts": mounts, "swap": paging, "swaps": swaps}
+        moved = 2 * (self.moves and self.faulty.moves)
+        return {"arrays": arrays, "mounts": mounts, "swap": paging, "swaps": swaps, "moved": moved}
 
     def start_over(
         self,
@@ -180,7 +227,10 @@ class StandIn:
         disks: Sequence[Disk] = (),
         **_: object,
     ) -> None:
+        if not self.faulty.room:
+            raise HostError("qemu-img ended with 1: No space left on device")
         self.orders += [tuple(disk.name for disk in disks)] if disks else []
+        self.moves = bool(disks)
         self.at_boot, self.out = True, {*without, *blank}
         self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = False
         found = outcomes_at_boot(self.topology, self.out)
@@ -207,6 +257,9 @@ class StandIn:
     def put(self, *_: object, **__: object) -> None: ...
     def save(self, name: str) -> None: ...
     def power_cut(self) -> None: ...
+    def lose_power(self, kept: Callable[[int], bool]) -> int:
+        return 0 if self.faulty.flushes else 3
+
     def __enter__(self) -> Self:
         return self
 

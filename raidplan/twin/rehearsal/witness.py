@@ -1,14 +1,16 @@
 """Runs in the guest: writes to every file system and into swap without end, and says what of it still stands.
 
-A program of its own, with file systems and their mount points, arrays and swap areas as JSON in `GIVEN`: `witness.py fill`
-writes records that stay, `start` begins to write, `look` tells what stands, `acknowledged` how far the writers are, `limp`
-how long requests take. A record counts as acknowledged once fdatasync(2) has returned; how many there are is kept in memory, in /run.
+A program of its own, with file systems and their mount points, arrays and swap areas as JSON in `GIVEN`: `witness.py fill 0`
+writes records that stay, `start` begins to write, `press` too, without a flush, `look 1` tells what stands, with so many files
+of `fill`, `acknowledged` how far the writers are, `limp` how long requests take, `disks` which disk is where. A record counts
+as acknowledged once fdatasync(2) has returned; how many there are is kept in memory, in /run.
 """
 
 import hashlib
 import json
 import mmap
 import os
+import re
 import signal
 import sys
 import time
@@ -18,10 +20,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-HOME, GIVEN = Path("/run/rehearsal"), Path("/root/rehearsal.json")
+HOME, GIVEN, BLOCK = Path("/run/rehearsal"), Path("/root/rehearsal.json"), Path("/sys/block")
 RECORD, MOST = 16384, 1500
 FILL = 64
 """Records in each file of `fill`."""
+PRESSED = 64
+"""Records in each file of `press`."""
 PAGES = 512
 """Pages of 4 KiB pushed into each swap area."""
 PAGE_OUT = 21  # MADV_PAGEOUT, madvise(2), Linux 5.4
@@ -49,11 +53,19 @@ def spawned(work: Callable[[], None]) -> int:
         os._exit(0)
 
 
+def keep_names(mount: str) -> None:
+    """The names of the files are on the disk, too."""
+    folder = os.open(mount, os.O_RDONLY | os.O_DIRECTORY)
+    os.fsync(folder)
+    os.close(folder)
+
+
 def write(name: str, mount: str, place: int) -> None:
     """Writes one record after the other until it fails or is ended."""
     room = os.statvfs(mount)
     most = min(MOST, room.f_bavail * room.f_frsize // 4 // RECORD)
     file = os.open(f"{mount}/rehearsal.{place}", os.O_RDWR | os.O_CREAT, 0o600)
+    keep_names(mount)
     acknowledged = os.open(HOME / f"{place}.acknowledged", os.O_WRONLY | os.O_CREAT, 0o600)
     for number in range(most):
         try:
@@ -66,20 +78,25 @@ def write(name: str, mount: str, place: int) -> None:
         time.sleep(0.15)
 
 
-def fill(given: dict[str, Any]) -> None:
-    """One more file of records on every file system, that nobody changes."""
+def press(mount: str, place: int) -> None:
+    """Writes again and again past the page cache and flushes nothing: so disks have writes in their caches when the power goes."""
+    buffer = mmap.mmap(-1, RECORD)
+    file = os.open(f"{mount}/rehearsal.{place}.unflushed", os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
+    while True:
+        buffer[:] = os.urandom(RECORD)
+        for number in range(PRESSED):
+            os.pwritev(file, [buffer], number * RECORD)
+
+
+def fill(given: dict[str, Any], number: int = 0) -> None:
+    """A file of records on every file system, that nobody changes."""
     for name, mount in given["mounts"].items():
-        number = len(filled(mount))
         with open(f"{mount}/rehearsal.fill{number}", "xb") as file:
             for each in range(FILL):
                 file.write(record(f"{name} fill{number}", each))
             file.flush()
             os.fsync(file.fileno())
-
-
-def filled(mount: str) -> list[Path]:
-    """The files of `fill`."""
-    return sorted(Path(mount).glob("rehearsal.fill*"))
+        keep_names(mount)
 
 
 def areas() -> dict[str, int]:
@@ -168,17 +185,20 @@ def writes(mount: str, place: int) -> str:
     return ""
 
 
-def damaged(name: str, mount: str, place: int, count: int) -> dict[str, Any]:
-    """The numbers of records that do not read back as they were written, of how many; acknowledged ones, and of `fill`."""
+def damaged(name: str, mount: str, place: int, count: int, fills: int) -> dict[str, Any]:
+    """The numbers of records that do not read back as they were written, of how many; acknowledged ones, and of `fill`.
+
+    Raises OSError where one of these files is not there.
+    """
     files = [(Path(mount, f"rehearsal.{place}"), name, count)] if count else []
-    files += [(file, f"{name} {file.suffix[1:]}", FILL) for file in filled(mount)]
+    files += [(Path(mount, f"rehearsal.fill{n}"), f"{name} fill{n}", FILL) for n in range(fills)]
     wrong: list[int] = []
     for path, of, records in files:
         file = os.open(path, os.O_RDONLY)
         os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
         wrong += [n for n in range(records) if os.pread(file, RECORD, n * RECORD) != record(of, n)]
         os.close(file)
-    return {"acknowledged": sum(records for *_, records in files), "damaged": wrong[:20]}
+    return {"acknowledged": sum(records for *_, records in files), "damaged": wrong}
 
 
 def acknowledged(given: dict[str, Any]) -> dict[str, int]:
@@ -245,8 +265,25 @@ def paging() -> dict[str, Any]:
     return {"areas": list(areas()), "reads": now != before, "alive": alive(pids["swap"]), "error": error}
 
 
-def look(given: dict[str, Any]) -> dict[str, Any]:
-    """Everything that is observed, as one JSON value."""
+def disks() -> dict[str, dict[str, str]]:
+    """The node and the place of each disk by its serial number; a place is the PCI address of a controller, and numbers there."""
+    found = {}
+    for disk in BLOCK.glob("sd*"):
+        place = re.search(r"([^/]+)/virtio\d+/host\d+/target\d+:(\d+:\d+)/", str(disk.resolve()))
+        serial = disk / "device/vpd_pg80"
+        if place and serial.exists():
+            name = serial.read_bytes()[4:].decode(errors="replace").strip()
+            found[name] = {"node": f"/dev/{disk.name}", "place": " ".join(place.groups())}
+    return found
+
+
+def moved(before: dict[str, dict[str, str]]) -> int:
+    """The number of disks that are in another place than before."""
+    return sum(now["place"] != before.get(serial, now)["place"] for serial, now in disks().items())
+
+
+def look(given: dict[str, Any], fills: int = 1) -> dict[str, Any]:
+    """Everything that is observed, as one JSON value; every file system has so many files of `fill`."""
     Path("/proc/sys/vm/drop_caches").write_text("3")
     counts = acknowledged(given)
     mounts = {}
@@ -254,12 +291,13 @@ def look(given: dict[str, Any]) -> dict[str, Any]:
         mounts[mount] = {
             "mounted": os.path.ismount(mount),
             "write": within(patience(), partial(writes, mount, place)),
-            "read": within(patience(), partial(damaged, name, mount, place, counts[name])),
+            "read": within(patience(), partial(damaged, name, mount, place, counts[name], fills)),
         }
     return {
         "arrays": {name: array(node) for name, node in given["arrays"].items()},
         "mounts": mounts,
         "swap": paging(),
+        "moved": moved(given.get("disks", {})),
         "swaps": {name: os.path.realpath(node) in areas() for name, node in given["swaps"].items()},
     }
 
@@ -273,7 +311,7 @@ def limp(given: dict[str, Any]) -> dict[str, float]:
         for _ in range(8):
             writes(mount, place)
             times.append(time.monotonic())
-        for path in filled(mount):
+        for path in Path(mount).glob("rehearsal.fill*"):
             path.read_bytes()
             times.append(time.monotonic())
         longest[mount] = max(after - before for before, after in pairwise(times))
@@ -281,15 +319,21 @@ def limp(given: dict[str, Any]) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    given = json.loads(GIVEN.read_text())
-    match sys.argv[1]:
+    given = json.loads(GIVEN.read_text()) if GIVEN.exists() else {}
+    word, *numbers = sys.argv[1:]
+    match word:
         case "fill":
-            fill(given)
+            fill(given, *map(int, numbers))
         case "start":
             start(given)
+        case "press":
+            for place, mount in enumerate(given["mounts"].values()):
+                spawned(partial(press, mount, place))
         case "look":
-            json.dump(look(given), sys.stdout)
+            json.dump(look(given, *map(int, numbers)), sys.stdout)
         case "acknowledged":
             json.dump(acknowledged(given), sys.stdout)
         case "limp":
             json.dump(limp(given), sys.stdout)
+        case "disks":
+            json.dump(disks(), sys.stdout)

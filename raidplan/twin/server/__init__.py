@@ -8,6 +8,7 @@ from raidplan.twin.server.failure import (
     BuildError,
     CommandError,
     CommandTimeoutError,
+    HostError,
     TwinError,
     UnreachableError,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "CommandError",
     "CommandTimeoutError",
     "Disk",
+    "HostError",
     "Image",
     "Link",
     "Recipe",
