@@ -105,6 +105,10 @@ class StandIn:
         return self
 
     @property
+    def console(self) -> Path:
+        return self.directory / "console.log"
+
+    @property
     def ssh_config(self) -> Path:
         return self.directory / "ssh_config"
 

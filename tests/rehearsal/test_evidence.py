@@ -48,7 +48,13 @@ def test_a_guest_that_cannot_read_its_programs_does_not_answer(rehearsed: Rehear
 
 
 def test_silence_alone_is_no_failed_control(rehearsed: Rehearsal) -> None:
-    assert rehearsed(Faulty(hangs=True), "--faults", "disks", code=VOID)["void"]
+    (rehearsed.folder / "console.log").write_text("INFO: task blocked for more than 120 seconds")
+    report = rehearsed(Faulty(hangs=True), "--faults", "disks", code=VOID)
+    assert report["void"]
+    for case in (*report["cases"], report["control"]):
+        (machine,) = (one for one in case["observed"] if one["path"] == "machine")
+        assert not machine["as_predicted"] and "task blocked" in machine["detail"]["console"]
+        assert "no record was read back" in case["returned"]
 
 
 def test_a_machine_that_is_to_die_is_looked_at_before(rehearsed: Rehearsal) -> None:

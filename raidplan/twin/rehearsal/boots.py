@@ -8,15 +8,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from raidplan.base.findings import Path
 from raidplan.layout.kinds.naming import device_node
 from raidplan.topology.resolve import DISKS
 from raidplan.twin.rehearsal.cases import Case, Fault, goes_on
-from raidplan.twin.rehearsal.faults import Back, additions, brought_back
+from raidplan.twin.rehearsal.faults import Back, additions, brought_back, some
 from raidplan.twin.rehearsal.observed import acknowledged, booted, lost_bytes, observations
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import GIVEN, SETTLE_SECONDS, Rig
-from raidplan.twin.server import BootError
+from raidplan.twin.server import BootError, end_of
 
 BOOT_SECONDS = 600.0
 PRESS_SECONDS = 1.0
@@ -36,10 +35,12 @@ def boot(rig: Rig, case: Case) -> Tried:
         said = str(error)  # it is predicted, or it differs
     topology = rig.subject.topology
     up = found is not None
+    if not up:
+        said = said or end_of(rig.twin.console)
     seen = [booted(case, up=up, said=said), *observations(case, rig.survival, topology, found)]
     lost = tuple(lost_bytes(found, seen, topology))
     if found is not None and case.fault is Fault.MOVED and len(rig.twin.machine.disks) > 1:
-        claims.append(_some(DISKS, "moved", found["moved"]))
+        claims.append(some(DISKS, "moved", str(found["moved"])))
     returned, whole = "", True
     if found is not None and case.fault is Fault.ABSENT and case.kind == "disk":
         returned, whole, compared = _complete(rig, case)
@@ -82,7 +83,8 @@ def _stale(rig: Rig, case: Case) -> Claim:
     twin.shut_down(timeout=BOOT_SECONDS)
     twin.plug(*case.disks)
     twin.start_again(timeout=BOOT_SECONDS)
-    return _some((*DISKS, case.disks[0]), "went on without it", sum(count != "0" for count in degraded))
+    without = sum(count != "0" for count in degraded)
+    return some((*DISKS, case.disks[0]), "went on without it", str(without))
 
 
 def _power(rig: Rig) -> list[Claim]:
@@ -96,11 +98,7 @@ def _power(rig: Rig) -> list[Claim]:
     lost = twin.lose_power(lambda number: number % 2 == 1)
     twin.start_again(timeout=BOOT_SECONDS)
     rig.give({**json.loads(twin.get(GIVEN)), "acknowledged": counts})
-    return [_some(DISKS, "unflushed writes lost", lost)] if rig.mounts else []
-
-
-def _some(thing: Path, what: str, count: int) -> Claim:
-    return Claim(thing, what, "some", str(count), count > 0)
+    return [some(DISKS, "unflushed writes lost", str(lost))] if rig.mounts else []
 
 
 def _complete(rig: Rig, case: Case) -> Back:

@@ -15,11 +15,13 @@ from raidplan.twin.rehearsal.media import erase
 from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations, reads_back
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
-from raidplan.twin.server import TwinError
+from raidplan.twin.server import TwinError, end_of
 
 BACK_SECONDS = 300.0
 REBUILD_SECONDS = 1500.0
 TABLE = "/root/table"
+STOPPED = "no: the machine had stopped, and no record was read back"
+"""The way back of a case that would need another boot: that is what the boots without each part are for."""
 RETURNED = """\
 if ! mdadm --detail {array} | grep -q "active sync.*$(basename $(realpath {node}))"; then
   if mdadm --manage {array} --re-add {node} 2>/dev/null; then echo returned
@@ -27,7 +29,6 @@ if ! mdadm --detail {array} | grep -q "active sync.*$(basename $(realpath {node}
 fi"""
 BLANK = """\
 mdadm --manage {array} --remove detached; mdadm --manage {array} --remove failed; mdadm --manage {array} --add {node} && echo added"""
-
 CHECK = """\
 md=/sys/block/$(basename $(realpath {array}))/md
 echo check >$md/sync_action || exit
@@ -48,12 +49,13 @@ def pulled(rig: Rig, case: Case) -> Tried:
     rig.twin.unplug(*case.disks)
     time.sleep(SETTLE_SECONDS)
     found = rig.observation()
-    seen = observations(case, rig.survival, rig.subject.topology, found)
+    said = end_of(rig.twin.console) if found is None else ""
+    seen = observations(case, rig.survival, rig.subject.topology, found, said)
     lost = tuple(lost_bytes(found, seen, rig.subject.topology))
     for disk in case.disks if blank else ():
         erase(rig.twin, disk)
     rig.twin.plug(*case.disks)
-    returned, whole, claims = "", True, list[Claim]()
+    returned, whole, claims = STOPPED if found is None else "", True, list[Claim]()
     if found is not None and case.kind != "control" and goes_on(case):
         if blank:
             _partition(rig, case.disks[0])
@@ -144,6 +146,11 @@ def _compared(rig: Rig, case: Case, array: str) -> str:
         if entry.mount and entry.type in MAPPED and entry.device == Path(array).name
     ]
     return counted(rig.places("compare", array, *files[:1]), "mismatches")
+
+
+def some(thing: tuple[str | int, ...], what: str, count: str) -> Claim:
+    """A claim that something was counted at all."""
+    return Claim(thing, what, "some", count, count.isdigit() and count != "0")
 
 
 def counted(scrub: Mapping[str, Any], what: str) -> str:

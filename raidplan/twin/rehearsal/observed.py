@@ -40,9 +40,10 @@ class Observation:
 
 
 def observations(
-    case: Case, survival: Survival, topology: Topology, found: Mapping[str, Any] | None
+    case: Case, survival: Survival, topology: Topology, found: Mapping[str, Any] | None, said: str = ""
 ) -> list[Observation]:
-    """Each thing of the layout after a loss; `found` is what the witness says, None where the guest does not answer."""
+    """Each thing of the layout after a loss; `found` is what the witness says, None where the guest does not answer, but `said`
+    something on its console."""
     made: list[Observation] = []
     stops = not case.outcome(BOOT if case.at_boot else MACHINE).survives
     for thing in things_of(survival):
@@ -51,7 +52,8 @@ def observations(
         if found is None and stops and thing != MACHINE:
             continue  # as predicted nobody answers, so nothing else can be seen
         if found is None:
-            made.append(Observation(thing, case.outcome(thing), False, {"guest": "does not answer"}))
+            detail = _silence(said if thing == MACHINE else "")
+            made.append(Observation(thing, case.outcome(thing), False, detail))
         elif (one := _one(thing, case, topology, found)) is not None:
             made.append(one)
     return made
@@ -59,9 +61,7 @@ def observations(
 
 def booted(case: Case, *, up: bool, said: str = "") -> Observation:
     """The boot itself: the guest can be reached and spoken to; where it cannot, the end of what was `said`."""
-    end = [line.strip() for line in said.splitlines() if line.strip()][-SAID_LINES:]
-    detail = {"guest": "does not answer", "console": " / ".join(end)}
-    return Observation(BOOT, case.outcome(BOOT), up, {} if up else detail)
+    return Observation(BOOT, case.outcome(BOOT), up, {} if up else _silence(said))
 
 
 def lost_bytes(found: Mapping[str, Any] | None, made: list[Observation], topology: Topology) -> Iterator[str]:
@@ -84,6 +84,11 @@ def reads_back(state: Mapping[str, Any]) -> bool:
     """Every record of a file system reads back, and those of the fill are among them."""
     read = state["read"]
     return isinstance(read, dict) and not read["damaged"] and read["acknowledged"] >= FILL
+
+
+def _silence(said: str) -> dict[str, str]:
+    end = [line.strip() for line in said.splitlines() if line.strip()][-SAID_LINES:]
+    return {"guest": "does not answer", **({"console": " / ".join(end)} if end else {})}
 
 
 def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) -> Observation | None:

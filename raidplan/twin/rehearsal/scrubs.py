@@ -16,12 +16,13 @@ from raidplan.base.levels import LEVELS
 from raidplan.layout.kinds.naming import device_node
 from raidplan.topology.resolve import DISKS
 from raidplan.twin.rehearsal.cases import Case, Fault
-from raidplan.twin.rehearsal.faults import counted
+from raidplan.twin.rehearsal.faults import counted, some
 from raidplan.twin.rehearsal.media import change, is_changed, slow, unreadable
 from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations
 from raidplan.twin.rehearsal.rebuilding import seconds_of_a_read
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
+from raidplan.twin.server import end_of
 
 CHANGED_BYTES = 1024
 LIMPING = 20
@@ -58,23 +59,19 @@ def _claims(rig: Rig, case: Case, mount: str, node: str, place: dict[str, Any]) 
         mended = "still wrong" if is_changed(rig.twin, disk, place["byte"]) else "right"
         yield _same(array, "sector after the scrub", "right", mended)
         if level.parity:  # of RAID1 the kernel counts none
-            yield _some(array, "corrected", counted(check, "corrected"))
+            yield some(array, "corrected", counted(check, "corrected"))
         yield _same(array, "members out", "0", str(check["degraded"]))
         yield _same(array, "reader", "right", _reader(rig, mount, node))
         return
     copies = not level.parity
     expected = EITHER if copies else "wrong" if case.kind == "data" else "right"
     yield _read(array, "reader", expected, _reader(rig, mount, node))
-    yield _some(array, "mismatches", counted(rig.places("scrub", node, "check", sector), "mismatches"))
+    yield some(array, "mismatches", counted(rig.places("scrub", node, "check", sector), "mismatches"))
     repair = rig.places("scrub", node, "repair", sector)
     again = rig.places("scrub", node, "check", sector)
     left = counted({**again, "in_time": repair["in_time"] and again["in_time"]}, "mismatches")
     yield _same(array, "mismatches after repair", "0", left)
     yield _read(array, "reader after repair", expected, _reader(rig, mount, node))
-
-
-def _some(thing: Path, what: str, count: str) -> Claim:
-    return Claim(thing, what, "some", count, count.isdigit() and count != "0")
 
 
 def _same(thing: Path, what: str, predicted: str, observed: str) -> Claim:
@@ -113,7 +110,8 @@ def limping(rig: Rig, case: Case) -> Tried:
         during = _longest(rig)
         found = rig.observation()
     limps = Claim((*DISKS, case.disks[0]), "limps", f"at least {LEAST:.3f} s", f"{read:.3f} s", read >= LEAST)
-    seen = observations(case, rig.survival, rig.subject.topology, found)
+    said = end_of(rig.twin.console) if found is None else ""
+    seen = observations(case, rig.survival, rig.subject.topology, found, said)
     lost = tuple(lost_bytes(found, seen, rig.subject.topology))
     rig.twin.restore(READY)
     measured = {"longest request": before, "longest request while it limps": during}

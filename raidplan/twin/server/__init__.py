@@ -11,6 +11,7 @@ from raidplan.twin.server.failure import (
     HostError,
     TwinError,
     UnreachableError,
+    end_of,
 )
 from raidplan.twin.server.hardware import Disk, Link
 from raidplan.twin.server.image import Image, cache_folder, find_or_build
@@ -35,6 +36,7 @@ __all__ = [
     "TwinError",
     "UnreachableError",
     "cache_folder",
+    "end_of",
     "find_or_build",
     "install_raidplan",
     "lose_unflushed",

@@ -43,11 +43,15 @@ class UnreachableError(TwinError):
 
 def with_console(message: str, console: Path) -> str:
     """`message`, followed by the last lines of the console log."""
+    return f"{message}\n--- end of the console log ({console}) ---\n{end_of(console) or '(empty)'}"
+
+
+def end_of(console: Path) -> str:
+    """The last lines of a console log."""
     try:
-        text = console.read_bytes()[-_TAIL_BYTES:].decode(errors="replace").replace("\r", "")
+        return console.read_bytes()[-_TAIL_BYTES:].decode(errors="replace").replace("\r", "").strip()
     except OSError:
-        text = ""
-    return f"{message}\n--- end of the console log ({console}) ---\n{text.strip() or '(empty)'}"
+        return ""
 
 
 def room_in(directory: Path) -> str:
