@@ -155,18 +155,22 @@ class StandIn:
         mounts = [entry.mount for entry in self.topology.layout.filesystems.values() if entry.mount]
         if word == "limp":
             return dict.fromkeys(mounts, 1.5 if self.slow else 0.01)
-        if word == "disks":
-            here = [disk for disk in self.machine.disks if disk.name not in self.out]
-            return {
-                disk.serial: {"node": f"/dev/sd{chr(97 + at)}", "place": str(at)}
-                for at, disk in enumerate(here)
-            }
         if word == "acknowledged":
             names = [name for name, entry in self.topology.layout.filesystems.items() if entry.mount]
             return dict.fromkeys(names, 0 if self.faulty.idle else 5)
         return self.look(*map(int, numbers)) if word == "look" else None
 
+    def disks(self, *, moved: bool) -> dict[str, dict[str, str]]:
+        """Which disk is where."""
+        here = [disk for disk in self.machine.disks if disk.name not in self.out]
+        return {
+            disk.serial: {"node": f"/dev/sd{chr(97 + at)}", "place": str(len(here) - at if moved else at)}
+            for at, disk in enumerate(here)
+        }
+
     def places(self, word: str, *words: str) -> Any:
+        if word == "disks":
+            return self.disks(moved=self.moves and self.faulty.moves)
         self.mirror = words[0].endswith("mirror")
         place = {"disk": "sda", "byte": 1 << 20, "sector": 2048}
         if word == "find":
@@ -220,8 +224,7 @@ class StandIn:
             if entry.mount
         }
         swaps = {name: stands("swap", name) for name, entry in layout.swap.items() if entry.device}
-        moved = 2 * (self.moves and self.faulty.moves)
-        return {"arrays": arrays, "mounts": mounts, "swap": paging, "swaps": swaps, "moved": moved}
+        return {"arrays": arrays, "mounts": mounts, "swap": paging, "swaps": swaps}
 
     def start_over(
         self,
@@ -271,7 +274,7 @@ class StandIn:
         self.calls.append("ended")
 
     def get(self, remote: str) -> bytes:
-        return b"{}"
+        return json.dumps({"disks": self.disks(moved=False)}).encode()
 
 
 @contextmanager

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from raidplan.cli import FINDINGS, OK, VOID
-from raidplan.twin.rehearsal import witness
-from tests.rehearsal.conftest import LAYOUT, Rehearsal
+from raidplan.twin.rehearsal import places
+from tests.rehearsal.conftest import LAYOUT, SERVER, Rehearsal
 from tests.rehearsal.stand_in import Faulty
-from tests.rehearsal.test_fresh import SERVER
 
 MIRROR = LAYOUT.replace("swap: {mirror: {device: mirror}}", "  mirror: {device: mirror, type: ext4, mount: /srv/mirror}")  # fmt: skip
 SWAP = Path("examples/rio-swap-mistake.yaml").read_text()
@@ -137,5 +136,5 @@ def test_disks_are_where_the_kernel_says(tmp_path: Path, monkeypatch: pytest.Mon
     (place / "block/sdb/device").symlink_to("../..")
     (tmp_path / "block").mkdir()
     (tmp_path / "block/sdb").symlink_to(place / "block/sdb")
-    monkeypatch.setattr(witness, "BLOCK", tmp_path / "block")
-    assert witness.disks() == {"S 1": {"node": "/dev/sdb", "place": "0000:00:06.1 0:1"}}
+    monkeypatch.setattr(places, "SYSTEM", tmp_path / "block")
+    assert places.disks() == {"S 1": {"node": "/dev/sdb", "place": "0000:00:06.1 0:1"}}

@@ -273,12 +273,6 @@ def test_what_is_written_without_a_flush_goes_past_the_page_cache(tmp_path: Path
     os.waitpid(writer, 0)
 
 
-@pytest.mark.parametrize(("place", "count"), [("0000:00:06.0 0:1", 0), ("0000:00:06.1 0:0", 1)])
-def test_a_disk_is_in_another_place(place: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(witness, "disks", lambda: {"S": {"node": "/dev/sdb", "place": "0000:00:06.0 0:1"}})
-    assert witness.moved({"S": {"node": "/dev/sda", "place": place}}) == count
-
-
 def test_the_witness_does_not_hang() -> None:
     assert witness.within(0.3, lambda: time.sleep(60)) == "hangs"
     assert witness.within(5, lambda: "fine") == "fine"

@@ -40,7 +40,7 @@ def boot(rig: Rig, case: Case) -> Tried:
     seen = [booted(case, up=up, said=said), *observations(case, rig.survival, topology, found)]
     lost = tuple(lost_bytes(found, seen, topology))
     if found is not None and case.fault is Fault.MOVED and len(rig.twin.machine.disks) > 1:
-        claims.append(some(DISKS, "moved", str(found["moved"])))
+        claims.append(some(DISKS, "moved", str(rig.moved())))
     returned, whole = "", True
     if found is not None and case.fault is Fault.ABSENT and case.kind == "disk":
         returned, whole, compared = _complete(rig, case)

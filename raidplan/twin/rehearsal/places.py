@@ -1,7 +1,7 @@
 """Runs in the guest: the place on a member where a block of a file lies, and what a scrub says of the stripes around it.
 
 A program of its own: `places.py find ARRAY FILE` for data and parity, `scrub ARRAY ACTION MEMBER_SECTOR`, `compare ARRAY FILE`
-for the copies and the parity of a file and what follows it; without a file, of the array's begin. The block is
+for the copies and the parity of a file and what follows it, or of the array's begin; `disks` for the disks. The block is
 searched by its content on the members, so no formula for levels and layouts is needed but that of parity (drivers/md/raid5.c).
 """
 
@@ -9,6 +9,7 @@ import fcntl
 import json
 import mmap
 import os
+import re
 import struct
 import sys
 import time
@@ -18,6 +19,7 @@ from typing import Any
 FIEMAP = 0xC020660B  # linux/fiemap.h: FS_IOC_FIEMAP
 BLOCK, PAGE, SECTOR = 1024, 4096, 512
 """The smallest block of a file system; two blocks of one file may lie anywhere, so one is searched."""
+SYSTEM = Path("/sys/block")
 LEFT_SYMMETRIC = "2"
 SCRUB_SECONDS = 300
 COMPARED = 16 << 20
@@ -100,6 +102,18 @@ def _parity(md: Path, offset: int, chunk: int) -> dict[str, Any] | None:
     else:
         return None
     return next((_on_disk(member, offset) for member in members(md) if member["slot"] == slot), None)
+
+
+def disks() -> dict[str, dict[str, str]]:
+    """The node and the place of each disk by its serial number; a place is the PCI address of a controller, and numbers there."""
+    found = {}
+    for disk in SYSTEM.glob("sd*"):
+        place = re.search(r"([^/]+)/virtio\d+/host\d+/target\d+:(\d+:\d+)/", str(disk.resolve()))
+        serial = disk / "device/vpd_pg80"
+        if place and serial.exists():
+            name = serial.read_bytes()[4:].decode(errors="replace").strip()
+            found[name] = {"node": f"/dev/{disk.name}", "place": " ".join(place.groups())}
+    return found
 
 
 def scrub(md: Path, action: str, low: int, high: int) -> dict[str, Any]:
@@ -196,5 +210,7 @@ if __name__ == "__main__":
         case ["compare", node, *paths]:
             md = of_array(node)
             json.dump(scrub(md, "check", *from_file(md, "".join(paths))), sys.stdout)
+        case ["disks"]:
+            json.dump(disks(), sys.stdout)
         case ["forget", node]:
             forget(of_array(node))

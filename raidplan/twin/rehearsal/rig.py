@@ -136,8 +136,13 @@ class Rig:
 
     def disks(self) -> dict[str, dict[str, str]]:
         """The node and the place of each disk in the guest by its serial number."""
-        found: dict[str, dict[str, str]] = json.loads(self.witness("disks"))
+        found: dict[str, dict[str, str]] = self.places("disks")
         return found
+
+    def moved(self) -> int:
+        """The number of disks that are in another place than when the programs were put into the guest."""
+        before = json.loads(self.twin.get(GIVEN))["disks"]
+        return sum(here["place"] != before[serial]["place"] for serial, here in self.disks().items())
 
 
 def members_of(plan: Plan) -> dict[str, tuple[str, ...]]:

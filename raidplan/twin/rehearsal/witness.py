@@ -2,15 +2,14 @@
 
 A program of its own, with file systems and their mount points, arrays and swap areas as JSON in `GIVEN`: `witness.py fill 0`
 writes records that stay, `start` begins to write, `press` too, without a flush, `look 1` tells what stands, with so many files
-of `fill`, `acknowledged` how far the writers are, `limp` how long requests take, `disks` which disk is where. A record counts
-as acknowledged once fdatasync(2) has returned; how many there are is kept in memory, in /run.
+of `fill`, `acknowledged` how far the writers are, `limp` how long requests take. A record counts as
+acknowledged once fdatasync(2) has returned; how many there are is kept in memory, in /run.
 """
 
 import hashlib
 import json
 import mmap
 import os
-import re
 import signal
 import sys
 import time
@@ -20,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-HOME, GIVEN, BLOCK = Path("/run/rehearsal"), Path("/root/rehearsal.json"), Path("/sys/block")
+HOME, GIVEN = Path("/run/rehearsal"), Path("/root/rehearsal.json")
 RECORD, MOST = 16384, 1500
 FILL = 64
 """Records in each file of `fill`."""
@@ -265,23 +264,6 @@ def paging() -> dict[str, Any]:
     return {"areas": list(areas()), "reads": now != before, "alive": alive(pids["swap"]), "error": error}
 
 
-def disks() -> dict[str, dict[str, str]]:
-    """The node and the place of each disk by its serial number; a place is the PCI address of a controller, and numbers there."""
-    found = {}
-    for disk in BLOCK.glob("sd*"):
-        place = re.search(r"([^/]+)/virtio\d+/host\d+/target\d+:(\d+:\d+)/", str(disk.resolve()))
-        serial = disk / "device/vpd_pg80"
-        if place and serial.exists():
-            name = serial.read_bytes()[4:].decode(errors="replace").strip()
-            found[name] = {"node": f"/dev/{disk.name}", "place": " ".join(place.groups())}
-    return found
-
-
-def moved(before: dict[str, dict[str, str]]) -> int:
-    """The number of disks that are in another place than before."""
-    return sum(now["place"] != before.get(serial, now)["place"] for serial, now in disks().items())
-
-
 def look(given: dict[str, Any], fills: int = 1) -> dict[str, Any]:
     """Everything that is observed, as one JSON value; every file system has so many files of `fill`."""
     Path("/proc/sys/vm/drop_caches").write_text("3")
@@ -297,7 +279,6 @@ def look(given: dict[str, Any], fills: int = 1) -> dict[str, Any]:
         "arrays": {name: array(node) for name, node in given["arrays"].items()},
         "mounts": mounts,
         "swap": paging(),
-        "moved": moved(given.get("disks", {})),
         "swaps": {name: os.path.realpath(node) in areas() for name, node in given["swaps"].items()},
     }
 
@@ -319,7 +300,7 @@ def limp(given: dict[str, Any]) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    given = json.loads(GIVEN.read_text()) if GIVEN.exists() else {}
+    given = json.loads(GIVEN.read_text())
     word, *numbers = sys.argv[1:]
     match word:
         case "fill":
@@ -335,5 +316,3 @@ if __name__ == "__main__":
             json.dump(acknowledged(given), sys.stdout)
         case "limp":
             json.dump(limp(given), sys.stdout)
-        case "disks":
-            json.dump(disks(), sys.stdout)
