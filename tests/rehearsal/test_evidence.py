@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from raidplan.cli import FINDINGS, OK, VOID
 from raidplan.twin.rehearsal import places
+from raidplan.twin.rehearsal.faults import CHECK
 from tests.rehearsal.conftest import LAYOUT, SERVER, Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
@@ -138,3 +140,62 @@ def test_disks_are_where_the_kernel_says(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "block/sdb").symlink_to(place / "block/sdb")
     monkeypatch.setattr(places, "SYSTEM", tmp_path / "block")
     assert places.disks() == {"S 1": {"node": "/dev/sdb", "place": "0000:00:06.1 0:1"}}
+
+
+@pytest.mark.parametrize(
+    ("action", "last", "said"),
+    [("file", "check", "0"), ("file", "recover", ""), ("folder", "check", "")],
+    ids=["it ran", "another one ran", "it could not begin"],
+)
+def test_the_count_of_an_earlier_check_is_not_taken(
+    action: str, last: str, said: str, tmp_path: Path
+) -> None:
+    md = tmp_path / "five/md"
+    md.mkdir(parents=True)
+    (md / "mismatch_cnt").write_text("0")
+    (md / "last_sync_action").write_text(last)
+    (md / "sync_action").mkdir() if action == "folder" else (md / "sync_action").touch()
+    cat = tmp_path / "cat"
+    cat.write_text('#!/bin/sh\ncase $1 in */sync_action) echo idle ;; *) exec /bin/cat "$1" ;; esac\n')
+    cat.chmod(0o755)
+    script = CHECK.format(array="/dev/five").replace("/sys/block", str(tmp_path))
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = subprocess.run(["sh", "-c", script], env=environment, capture_output=True, text=True, timeout=20)
+    assert done.stdout == said
+
+
+@pytest.mark.parametrize(
+    ("at", "last", "in_time"), [(1024, "check", True), (1024, "resync", False), (128, "check", False)]
+)
+def test_a_scrub_that_did_not_come_to_its_end_says_so(
+    at: int, last: str, in_time: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "forget", lambda _: None)
+    monkeypatch.setattr(places, "SCRUB_SECONDS", 0.5)
+    state = {
+        "level": "raid1", "chunk_size": "0", "component_size": "1048576", "mismatch_cnt": "0", "degraded": "0",
+        "sync_action": "idle", "last_sync_action": last, "sync_completed": f"{at} / 2097152",
+    }  # fmt: skip
+    for name, text in state.items():
+        (tmp_path / name).write_text(text)
+    assert places.scrub(tmp_path, "check", 0, 1024)["in_time"] == in_time
+    assert (tmp_path / "sync_action").read_text() == "idle"
+    assert (tmp_path / "sync_max").read_text() == "max"
+
+
+@pytest.mark.parametrize(
+    ("level", "begin", "low"), [("raid5", 512 << 20, 2**18), ("raid1", 0, 0), ("raid10", 512 << 20, 2**20)]
+)
+def test_what_is_compared_begins_a_little_before_the_file(
+    level: str, begin: int, low: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Members of 2 GiB, of which four hold data, one, two."""
+    monkeypatch.setattr(places, "on_array", lambda _: begin)
+    md = tmp_path / "md"
+    md.mkdir()
+    data = {"raid5": 4, "raid1": 1, "raid10": 2}[level]
+    (tmp_path / "size").write_text(str(data * 2**22))
+    for name, text in {"level": level, "chunk_size": "65536", "component_size": str(2**21)}.items():
+        (md / name).write_text(text)
+    chunk, share = 128, 2 if level == "raid10" else 1
+    assert places.from_file(md, "file") == (max(0, low - 2 * chunk), max(0, low - 2 * chunk) + share * 2**15)

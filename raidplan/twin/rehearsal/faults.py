@@ -32,7 +32,7 @@ mdadm --manage {array} --remove detached; mdadm --manage {array} --remove failed
 CHECK = """\
 md=/sys/block/$(basename $(realpath {array}))/md
 echo check >$md/sync_action || exit
-while [ "$(cat $md/sync_action)" != idle ]; do sleep 0.3; done
+while action=$(cat $md/sync_action) && [ "$action" != idle ]; do sleep 0.3; done
 [ "$(cat $md/last_sync_action)" = check ] && cat $md/mismatch_cnt"""
 """A check of the whole array; it says nothing where none ran."""
 
