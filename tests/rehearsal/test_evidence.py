@@ -73,6 +73,9 @@ def test_a_boot_that_fails_is_shown_with_the_end_of_its_console(rehearsed: Rehea
     report = rehearsed(Faulty(boots_without=False), "--faults", "boot:d0", code=FINDINGS)
     (case,) = (case for case in report["cases"] if case["fault"] == "absent")
     assert "gave up booting" in case["observed"][0]["detail"]["console"]
+    (rehearsed.folder / "console.log").write_text("INFO: task blocked for more than 120 seconds")
+    report = rehearsed(Faulty(hangs=True), "--faults", "boot:d1", code=VOID)
+    assert "task blocked" in report["cases"][0]["observed"][0]["detail"]["console"], "which boots, and hangs"
 
 
 @pytest.mark.parametrize(

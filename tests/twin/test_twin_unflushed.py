@@ -163,6 +163,17 @@ def test_qemu_logs_the_writes_and_flushes_of_a_machine(tmp_path: Path, halts: in
 
 
 @pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-io is not installed")
+def test_a_write_that_is_kept_stays_where_another_was_lost(tmp_path: Path) -> None:
+    base, above, raw = tmp_path / "base", tmp_path / "above", tmp_path / "raw"
+    base.write_bytes(b"x" * SIZE)
+    subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-b", base, "-F", "raw", above], check=True)
+    log_of(above).write_bytes(log((0, 2, b"a" * 3 * SECTOR), (0, 3, b"b" * SECTOR), (0, 5, b"c" * SECTOR)))
+    assert lose_above(above, base, (1).__eq__) == 2
+    subprocess.run(["qemu-img", "convert", "-O", "raw", above, raw], check=True)
+    assert raw.read_bytes()[::SECTOR][1:7] == b"xxbxxx"
+
+
+@pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-io is not installed")
 def test_qemu_logs_also_what_is_written_above_another_file(tmp_path: Path) -> None:
     base, disk, raw = tmp_path / "base", tmp_path / "a.img", tmp_path / "raw"
     base.write_bytes(b"x" * SIZE)
