@@ -32,6 +32,25 @@ BOOT
 """
 
 
+SERVER = """\
+version: 1
+host: server
+hardware:
+  firmware: bios
+  controllers: {a: {ports: 2}, b: {ports: 2}}
+  disks:
+    d<0-1>: {behind: a, port: <0>, serial: S<0>, size: 8GiB, partitions: {bios: {size: 1MiB, type: bios-boot}, root: {size: 4GiB}}}
+    e<0-1>: {behind: b, port: <0>, serial: T<0>, size: 8GiB}
+arrays:
+  root: {level: raid1, members: [d<0-1>.root]}
+  data: {level: raid1, members: [e<0-1>]}
+filesystems:
+  root: {device: root, type: ext4, mount: /}
+  data: {device: data, type: ext4, mount: /srv/data}
+boot: {loader: grub}
+""".replace("<0>", "<1>")
+
+
 class Rehearsal:
     """`raidplan rehearse` with a guest that is faulty in some way."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,15 @@ from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
 from raidplan.twin.rehearsal.change import INTERRUPTION
 from raidplan.twin.rehearsal.rig import GIVEN
 from raidplan.twin.rehearsal.stages import EVENTS, RAIDPLAN
-from raidplan.twin.server import BootError, CommandError, CommandTimeoutError, Disk, Result, TwinError
+from raidplan.twin.server import (
+    BootError,
+    CommandError,
+    CommandTimeoutError,
+    Disk,
+    HostError,
+    Result,
+    TwinError,
+)
 
 
 @dataclass
@@ -43,6 +51,30 @@ class Faulty:
     """What a boot left out is not mounted once its disk is back."""
     repaired_to: str = "right"
     """The content of a mirror after a repair."""
+    vanishes: bool = False
+    """The records are gone after each boot."""
+    forgets_stale: bool = False
+    """What was written without a disk is gone once that disk is there again."""
+    idle: bool = False
+    """No writer comes to a record."""
+    crashes: bool = False
+    """The witness ends with an error, wherever it is."""
+    rootless: bool = False
+    """Once a disk was pulled, no program can be read any more."""
+    room: bool = True
+    """The host has room for the files of another start."""
+    checks: bool = True
+    """A scrub comes to its end, a check begins."""
+    differs: bool = False
+    """The copies differ after a member came back."""
+    limps: bool = True
+    """A slow disk is slow."""
+    moves: bool = True
+    """In another order disks have other places."""
+    stays: bool = False
+    """Arrays keep a member that was pulled."""
+    flushes: bool = False
+    """Nothing is lost with the power."""
     forgets: bool = False
     """What an apply that was interrupted had begun cannot be ended."""
     starts: bool = True
@@ -88,6 +120,8 @@ class StandIn:
     calls: list[str] = field(default_factory=list)
     orders: list[tuple[str, ...]] = field(default_factory=list)
     """The orders of disks that boots asked for."""
+    moves: bool = False
+    """The disks have another order."""
     settled_in: float = 12.0
     shown_in: Path | None = None
     """The file for the console log."""
@@ -101,6 +135,10 @@ class StandIn:
         return self
 
     @property
+    def console(self) -> Path:
+        return self.directory / "console.log"
+
+    @property
     def ssh_config(self) -> Path:
         return self.directory / "ssh_config"
 
@@ -109,6 +147,11 @@ class StandIn:
         self.calls.append(text)
         if self.faulty.hangs and self.out:
             raise CommandTimeoutError(f"{text}: no end within 420 s")
+        lost_root = self.faulty.rootless and self.out
+        if "witness.py look" in text and (self.faulty.crashes or lost_root):
+            raise CommandError("python3 witness.py look ended with 1: Traceback")
+        if "iflag=direct" in text and lost_root:
+            return Result(1, "", "Input/output error")
         return Result(*self.answer(text), "")
 
     def answer(self, text: str) -> tuple[int, str]:
@@ -131,13 +174,15 @@ class StandIn:
         if words[:1] == ["printf"]:
             self.over = not self.faulty.blind
         if "/root/witness.py" in words:
-            return 0, json.dumps(self.witness(words[-1]))
+            return 0, json.dumps(self.witness(*words[3:]))
         if "/root/places.py" in words:
             return 0, json.dumps(self.places(*words[3:]))
-        if words[:3] == ["lsblk", "-dno", "SERIAL"]:
-            return 0, self.machine.disks[0].serial
         if "mismatch_cnt" in text:
-            return 0, "0"
+            return 0, "0" if self.faulty.checks else ""
+        if "md/degraded" in text:
+            return 0, "1 0" if self.out and not self.faulty.stays else "0 0"
+        if "random.Random" in text:
+            return 0, "0.05" if self.slow and self.faulty.limps else "0.001"
         if "--add" in words:
             return 0, "returned" if "--re-add" in words else "added"
         return 0, "kernel 6.1.0\nmdadm v4.2\nDebian 12.5\ninitramfs-tools 0.142\n" if "uname" in text else ""
@@ -159,13 +204,26 @@ class StandIn:
         self.written = {} if self.faulty.unheard else dict.fromkeys(mounts, 5)
         return {"running": True, "written": {place: 5 for place, _ in enumerate(self.written)}, "said": ""}
 
-    def witness(self, word: str) -> Any:
+    def witness(self, word: str, *numbers: str) -> Any:
         mounts = [entry.mount for entry in self.topology.layout.filesystems.values() if entry.mount]
         if word == "limp":
             return dict.fromkeys(mounts, 1.5 if self.slow else 0.01)
-        return dict.fromkeys(mounts, 5) if word == "acknowledged" else self.look()
+        if word == "acknowledged":
+            names = [name for name, entry in self.topology.layout.filesystems.items() if entry.mount]
+            return dict.fromkeys(names, 0 if self.faulty.idle else 5)
+        return self.look(*map(int, numbers)) if word == "look" else None
+
+    def disks(self, *, moved: bool) -> dict[str, dict[str, str]]:
+        """Which disk is where."""
+        here = [disk for disk in self.machine.disks if disk.name not in self.out]
+        return {
+            disk.serial: {"node": f"/dev/sd{chr(97 + at)}", "place": str(len(here) - at if moved else at)}
+            for at, disk in enumerate(here)
+        }
 
     def places(self, word: str, *words: str) -> Any:
+        if word == "disks":
+            return self.disks(moved=self.moves and self.faulty.moves)
         self.mirror = words[0].endswith("mirror")
         place = {"disk": "sda", "byte": 1 << 20, "sector": 2048}
         if word == "find":
@@ -176,10 +234,12 @@ class StandIn:
             self.repaired |= words[1] == "repair"
             self.wrong = self.faulty.repaired_to == "wrong" if self.repaired and self.mirror else self.wrong
             counted = self.changed and not self.repaired and self.faulty.scrubs
-            return {"mismatches": 8 * counted, "corrected": 8 * self.bad, "degraded": 0}
+            return {"mismatches": 8 * counted, "corrected": 8 * self.bad, "degraded": 0, "in_time": self.faulty.checks}  # fmt: skip
+        if word == "compare":
+            return {"mismatches": 128 * self.faulty.differs, "in_time": self.faulty.checks}
         return 0
 
-    def look(self) -> dict[str, Any]:
+    def look(self, fills: int = 1) -> dict[str, Any]:
         """As the witness has it, of the model's outcomes."""
         out = self.out
         found = outcomes_at_boot(self.topology, out) if self.at_boot else survive(self.topology).after(out)
@@ -193,11 +253,10 @@ class StandIn:
             wrong = [3] if (self.faulty.damaged and out) or (self.wrong and place == int(self.mirror)) else []
             wrong = [1] if self.over else wrong
             wrong = [*range(20)] if self.faulty.misread else wrong
-            read = (
-                {"acknowledged": 64 + self.written.get(name, 0), "damaged": wrong}
-                if good
-                else "Input/output error"
-            )
+            count = 64 * fills + self.written.get(name, 0)
+            read = {"acknowledged": count, "damaged": wrong} if good else "Input/output error"
+            if (self.faulty.vanishes and self.at_boot) or (self.faulty.forgets_stale and fills > 1):
+                read = "No such file or directory"
             return {
                 "mounted": good and not (self.faulty.unmounted and self.at_boot),
                 "write": "" if good else "Input/output error",
@@ -231,7 +290,10 @@ class StandIn:
         **_: object,
     ) -> None:
         self.journal, self.written = "close", {}
+        if not self.faulty.room:
+            raise HostError("qemu-img ended with 1: No space left on device")
         self.orders += [tuple(disk.name for disk in disks)] if disks else []
+        self.moves = bool(disks)
         self.at_boot, self.out = True, {*without, *blank}
         self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = False
         found = outcomes_at_boot(self.topology, self.out)
@@ -263,6 +325,10 @@ class StandIn:
         if self.faulty.cut_fails:
             raise TwinError("QEMU does not end")
 
+    def lose_power(self, kept: Callable[[int], bool]) -> int:
+        self.power_cut()
+        return 0 if self.faulty.flushes else 3
+
     def __enter__(self) -> Self:
         return self
 
@@ -272,7 +338,7 @@ class StandIn:
     def get(self, remote: str, **_: object) -> bytes:
         if remote == EVENTS and not self.faulty.steps:
             raise CommandError("no such file")
-        return self.files.get(remote, b"{}")
+        return self.files.get(remote, json.dumps({"disks": self.disks(moved=False)}).encode())
 
 
 @contextmanager

@@ -48,12 +48,11 @@ def test_with_wait_an_array_that_lacks_a_member_is_not_started_at_boot(
 @pytest.mark.parametrize(
     ("faulty", "fault"),
     [
-        (Faulty(hangs=True), "pulled"),
         (Faulty(damaged=True), "pulled"),
         (Faulty(boots_without=False), "absent"),
         (Faulty(scrubs=False), "changed"),
     ],
-    ids=["hangs", "loses data", "does not boot", "does not scrub"],
+    ids=["loses data", "does not boot", "does not scrub"],
 )
 def test_what_goes_otherwise_is_found(rehearsed: Rehearsal, faulty: Faulty, fault: str) -> None:
     choice = {"absent": "boot", "changed": "media"}.get(fault, "disks")
