@@ -18,11 +18,11 @@ from typing import Literal, Protocol
 from raidplan.apply.configuration.files import write
 from raidplan.apply.configuration.initramfs import renew
 from raidplan.apply.journal.made import made_by
+from raidplan.apply.progress import written_share
 from raidplan.apply.recheck_target import Decided
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
-from raidplan.base.size import parse_size
 from raidplan.facts import DiskFact
 from raidplan.plan.step import Plan, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
 from raidplan.plan.validity import makes
@@ -277,6 +277,10 @@ class Work:
         if step.new_partitions:
             for name in step.disks & self.disks.keys():
                 self.holds.callback(close, self.world.hold_partitions(self.disks[name].node))
+        if makes(step) == "physical_volume" and self.world.target:
+            # udev activates the group at an array's first event with a volume in it. Where the group is made by then,
+            # LVM leaves a copy of its metadata in the rescue system's own /etc/lvm.
+            self.world.look_again(*map(self.resolved, step.guard), settle=True)
         for node in self._missing(step.awaits, step.behind_links):
             raise StepFailed(f"{node} did not appear within {APPEAR_SECONDS} s")
 
@@ -305,16 +309,3 @@ class Work:
                 for node in behind:
                     self.world.look_again(self.resolved(node))
         return missing
-
-
-def written_share(step: Step, world: World) -> float | None:
-    """The share of a file that dd has written; None for any other step. dd itself is asked to say nothing."""
-    if not (isinstance(step.action, Run) and step.action.argv[0] == "dd"):
-        return None
-    words = dict(word.split("=", 1) for word in step.action.argv[1:] if "=" in word)
-    try:
-        # Commands name it as the rescue system sees it.
-        file = world.path(words["of"].removeprefix(world.target))
-        return file.stat().st_size / (int(words["count"]) * parse_size(words["bs"]))
-    except (OSError, KeyError, ValueError, ZeroDivisionError):
-        return None

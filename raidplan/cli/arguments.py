@@ -15,6 +15,8 @@ from raidplan.cli.options import (
     add_settings,
     add_state,
     add_target,
+    from_zero,
+    whole_number,
 )
 
 
@@ -124,20 +126,18 @@ def _rehearse(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--faults",
         metavar="WHICH",
-        default="all",
         help="all, none, or some of disks, components, pairs, replaced, media, boot and names of disks and components, with commas "
         "(default: all)",
     )
     parser.add_argument(
         "--pairs",
-        type=int,
+        type=from_zero,
         metavar="N",
-        default=6,
         help="at most N pairs of disks, drawn by the seed (default: 6)",
     )
     parser.add_argument(
         "--scale",
-        type=int,
+        type=whole_number,
         metavar="N",
         default=1,
         help="divide sizes by N (default: 1, true sizes in sparse files)",
@@ -158,6 +158,9 @@ def _rehearse(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--keep", metavar="FOLDER", help="leave the files of the virtual machine and its console log there"
+    )
+    parser.add_argument(
+        "--logs", metavar="FOLDER", help="leave the console log and the events of each apply there"
     )
     parser.add_argument(
         "--shell", action="store_true", help="open a shell in the virtual machine once the layout stands"

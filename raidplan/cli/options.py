@@ -162,8 +162,13 @@ def add_confirm(parser: argparse.ArgumentParser, more: str = "") -> None:
     )
 
 
-def whole_number(text: str) -> int:
-    """A number from 1 to 10^9; another raises `ArgumentTypeError`."""
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:12]) <= 10**9):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
+def whole_number(text: str, least: int = 1) -> int:
+    """A number from the least one to 10^9; another raises `ArgumentTypeError`."""
+    if not (text.isascii() and text.isdigit() and least <= int(text[:12]) <= 10**9):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least} on")
     return int(text)
+
+
+def from_zero(text: str) -> int:
+    """A number from 0 to 10^9; another raises `ArgumentTypeError`."""
+    return whole_number(text, 0)

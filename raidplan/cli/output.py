@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -124,6 +125,22 @@ def may_be_written(file: str) -> None:
         return  # nothing is there, or what is wrong shows when it is opened
 
 
+def try_place(file: str | None) -> None:
+    """Raises Unable where `emit` could not write: before hours of work, and not after them."""
+    if file is None or file == "-":
+        return
+    may_be_written(file)
+    path = os.path.realpath(file)
+    try:
+        if os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not os.path.exists(path) or os.path.isfile(path):
+            with open(beside := _beside(path), "xb"):
+                os.unlink(beside)
+    except OSError as error:
+        raise Unable(f"cannot write {file}: {error.strerror}") from None
+
+
 def _write_file(text: str, file: str) -> None:
     may_be_written(file)
     path = os.path.realpath(file)
@@ -138,7 +155,7 @@ def _write_file(text: str, file: str) -> None:
 
 
 def _replace(path: str, data: bytes) -> None:
-    beside = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}")
+    beside = _beside(path)
     try:
         with open(beside, "xb") as opened:
             if os.path.exists(path):
@@ -151,6 +168,10 @@ def _replace(path: str, data: bytes) -> None:
         if os.path.exists(beside):
             os.unlink(beside)
         raise
+
+
+def _beside(path: str) -> str:
+    return os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}")
 
 
 def _silence(stream: TextIO) -> None:

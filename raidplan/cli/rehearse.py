@@ -9,12 +9,13 @@ from pathlib import Path
 from secrets import randbelow
 
 from raidplan.cli import FINDINGS, OK, UNABLE, VOID
-from raidplan.cli.output import Unable, emit, talk, talk_findings
+from raidplan.cli.output import Unable, emit, talk, talk_findings, try_place
 from raidplan.cli.stopping import stopped_by_signals
+from raidplan.plan.codec import digest
 from raidplan.plan.step import Plan
 from raidplan.render.rehearsal.json import rehearsal_json
 from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text
-from raidplan.review.pipeline import load, plan
+from raidplan.review.pipeline import Loaded, load, plan
 from raidplan.twin.loops import TooSmall
 from raidplan.twin.rehearsal.cases import NoSuchPart
 from raidplan.twin.rehearsal.change import rehearse_change
@@ -25,12 +26,15 @@ from raidplan.twin.rehearsal.run import rehearse
 from raidplan.twin.rehearsal.stages import Wish
 from raidplan.twin.rehearsal.subject import Subject, Unsuited, subject_of
 
+PAIRS = 6
 FORMS = {"text": rehearsal_text, "json": rehearsal_json, "markdown": rehearsal_markdown}
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Rehearses and prints the report. Raises Unable where a program, memory or a suitable layout is missing."""
+    _refuse_unused(arguments)
     files = [*([arguments.before] if arguments.before else []), arguments.layout]
+    try_place(arguments.output)
     loaded = [load(file) for file in files]
     for each in loaded:
         talk_findings(each, arguments)
@@ -42,32 +46,50 @@ def run(arguments: argparse.Namespace) -> int:
     except (Unsuited, TooSmall) as error:
         raise Unable(str(error)) from None
     write = _writer(arguments.format)
-    report = _rehearsed(subjects, arguments)
+    report = _rehearsed(subjects, [_digest(each) for each in loaded], arguments)
     emit(write(report), arguments.output)
     if report.void:
         return VOID
     return OK if report.as_predicted else FINDINGS
 
 
-def _rehearsed(subjects: list[Subject], arguments: argparse.Namespace) -> Report:
+def _refuse_unused(arguments: argparse.Namespace) -> None:
+    """Raises Unable for options that exclude each other: one without effect would look like something that was tried."""
+    if arguments.before and arguments.measure:
+        raise Unable("--from rehearses a change, and --measure measures rates: one of them at a time")
+    if kind := "--from" if arguments.before else "--measure" if arguments.measure else "":
+        for option, given in (("--faults", arguments.faults), ("--pairs", arguments.pairs), ("--shell", arguments.shell or None)):  # fmt: skip
+            if given is not None:
+                raise Unable(f"{option} has no effect beside {kind}: leave it out")
+
+
+def _digest(loaded: Loaded) -> str:
+    """The digest of a layout, as `plan` has it; there is one of a layout of which rules make no plan."""
+    assert loaded.document is not None
+    return digest(loaded.document.root.plain())
+
+
+def _rehearsed(subjects: list[Subject], digests: list[str], arguments: argparse.Namespace) -> Report:
     plans = [_planned(subject) for subject in subjects]
     subject, seed = subjects[-1], randbelow(10**6) if arguments.seed is None else arguments.seed
-    report = Report(subject.host, plans[-1].layout_digest, seed, _again(arguments, seed), subject.differences)
-    folder = arguments.keep and Path(arguments.keep)
-    elsewhere = arguments.image and Path(arguments.image)
+    report = Report(
+        subject.host, digests[-1], seed, _again(arguments, seed), subject.differences,
+        old_layout_digest=digests[0] if arguments.before else "",
+    )  # fmt: skip
+    folder, elsewhere, logs = (Path(each) if each else None for each in (arguments.keep, arguments.image, arguments.logs))  # fmt: skip
     try:
         for each in subjects:
-            check_host(each, elsewhere, folder)
+            check_host(each, elsewhere, folder, logs)
         wish = Wish(
-            arguments.faults, arguments.pairs, seed, arguments.suite, folder, accelerator(),
-            image_in(elsewhere) if elsewhere else None, arguments.shell,
+            _faults(arguments), _pairs(arguments), seed, arguments.suite, folder, accelerator(),
+            image_in(elsewhere) if elsewhere else None, logs, arguments.shell,
         )  # fmt: skip
         with stopped_by_signals():
             if arguments.before:
                 return rehearse_change((subjects[0], subject), (plans[0], plans[1]), report, wish, talk)
             work = rehearse_rates if arguments.measure else rehearse
             return work(subject, plans[0], report, wish, talk)
-    except (NoSuchPart, Lacking) as error:
+    except (NoSuchPart, Lacking, Unsuited) as error:
         raise Unable(str(error)) from None
 
 
@@ -77,9 +99,18 @@ def _again(arguments: argparse.Namespace, seed: int) -> str:
     if arguments.measure:
         words += ["--measure"]
     elif not arguments.before:
-        words += ["--faults", arguments.faults, "--pairs", str(arguments.pairs)]
-    words += ["--scale", str(arguments.scale), "--seed", str(seed), "--suite", arguments.suite]
+        words += ["--faults", _faults(arguments), "--pairs", str(_pairs(arguments))]
+    words += ["--scale", str(arguments.scale), "--seed", str(seed)]
+    words += ["--image", arguments.image] if arguments.image else ["--suite", arguments.suite]
     return shlex.join(["raidplan", "rehearse", *words])
+
+
+def _faults(arguments: argparse.Namespace) -> str:
+    return "all" if arguments.faults is None else str(arguments.faults)
+
+
+def _pairs(arguments: argparse.Namespace) -> int:
+    return PAIRS if arguments.pairs is None else int(arguments.pairs)
 
 
 def _writer(form: str) -> Callable[[Report], str]:

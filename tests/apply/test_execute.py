@@ -240,8 +240,8 @@ def test_attributes_are_those_of_the_running_array(tmp_path: Path) -> None:
 class Unseen(World):
     """udev made no link for what mkfs closed while udev looked at it: it does when it is asked to look again."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, target: str = "") -> None:
+        super().__init__(target=target)
         self.asked: list[str] = []
 
     def exists(self, node: str) -> bool:
@@ -266,6 +266,18 @@ def test_udev_is_asked_to_look_again_at_what_was_formatted_or_partitioned(
     world = Unseen()
     outcome = execute_in(Plan("h", "", "", (), (made,)), {}, lambda event: None, Record(), world)
     assert outcome.complete == seen and world.asked[:1] == (["/dev/md/x"] if seen else [])
+
+
+@pytest.mark.parametrize(("target", "asked"), [("/mnt", ["/dev/md/x"]), ("", [])])
+def test_below_a_target_udev_is_done_with_a_physical_volume_before_its_group_is_made(
+    target: str, asked: list[str]
+) -> None:
+    """Or it would activate the group, and LVM leave a copy of its metadata in the rescue system's /etc/lvm."""
+    made = replace(step("a", guard=("/dev/md/x",)), action=Run(("pvcreate", "/dev/md/x")))
+    world = Unseen(target=target)
+    world.run = lambda *_: Result((), 0, "", "")  # type: ignore[method-assign]
+    assert execute_in(Plan("h", "", "", (), (made,)), {}, lambda event: None, Record(), world).complete
+    assert world.asked == asked
 
 
 class Opened(World):

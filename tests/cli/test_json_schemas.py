@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import fields
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,6 +24,7 @@ from raidplan.render.refusal_codes import CODES
 from raidplan.render.refusals import refusals_to_data
 from tests.examples import EXAMPLES
 from tests.manuals.schemas import FORMS, page, schema
+from tests.manuals.schemas.strict import problems
 
 ROOT = Path(__file__).parents[2]
 CASES = sorted((ROOT / "tests" / "errors").glob("*.yaml"))
@@ -46,31 +44,6 @@ def test_the_page_is_fresh(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--update-golden"):
         file.write_text(page())
     assert file.read_text() == page(), "run: pytest tests/cli/test_json_schemas.py --update-golden"
-
-
-@cache
-def closed(name: str) -> Draft7Validator:
-    """The Schema without its room for later versions: no other key, no other word."""
-    strict = deepcopy(schema(name))
-    for part in _parts(strict):
-        if "properties" in part and "required" in part and "if" not in part:
-            part["additionalProperties"] = False
-        if "examples" in part:
-            part["enum"] = [*part.pop("examples"), *(["", None] if isinstance(part["type"], list) else [""])]
-    return Draft7Validator(strict)
-
-
-def _parts(schema: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(schema, dict):
-        yield schema
-        schema = list(schema.values())
-    if isinstance(schema, list):
-        for part in schema:
-            yield from _parts(part)
-
-
-def problems(name: str, text: str) -> list[str]:
-    return [f"{'.'.join(map(str, error.path))}: {error.message:.300}" for error in closed(name).iter_errors(json.loads(text))]  # fmt: skip
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -176,6 +149,7 @@ def test_events(tmp_path: Path) -> None:
         ("plan", {"format_version": 1, "steps": [], "refusals": [{"code": "x"}], "host": "h"}),
         ("plan", {"format_version": 1, "steps": []}),
         ("diff", {"format_version": 1}),
+        ("rehearse", {"format_version": 1}),
         ("events", {"event": "ended"}),
         ("events", {"event": "started", "step": "x"}),
     ],

@@ -50,6 +50,12 @@ VERSIONS = (
 )
 OF_LOADER = {"grub": "grub2-common", "systemd-boot": "systemd-boot-efi"}
 """The packages whose versions are recorded."""
+WRITABLE = """
+touch /root/fresh.yaml && exit
+findmnt --noheadings /; systemctl status --no-pager systemd-remount-fs systemd-fsck-root; dmesg | tail -n 100; journalctl --boot --no-pager | tail -n 200
+exit 1
+"""
+"""Whether the root can be written to; what the server says of it, if not."""
 AGAIN = "DEBIAN_FRONTEND=noninteractive dpkg --install /root/packages/*.deb 2>&1"
 
 
@@ -136,6 +142,8 @@ def exchanged(twin: Twin, disks: Sequence[Disk], text: str) -> Disk:
     twin.refit([*rest, new])
     twin.start_from_disks(timeout=BOOT_SECONDS)
     assert lost.serial in text
+    written = twin.run(WRITABLE, check=False)
+    assert not written.returncode, written.stdout
     twin.put(text.replace(f"serial: {lost.serial}\n", f"serial: {new.serial}\n").encode(), FILE)
     done = twin.run(apply(), check=False, timeout=2400)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

@@ -11,6 +11,7 @@ import pytest
 from raidplan.cli import OK, run
 from raidplan.cli import rehearse as command
 from raidplan.review.pipeline import load
+from tests.manuals.schemas.strict import problems
 from tests.rehearsal.stand_in import Faulty, in_place_of_qemu
 
 LAYOUT = """\
@@ -31,11 +32,36 @@ BOOT
 """
 
 
+SERVER = """\
+version: 1
+host: server
+hardware:
+  firmware: bios
+  controllers: {a: {ports: 2}, b: {ports: 2}}
+  disks:
+    d<0-1>: {behind: a, port: <0>, serial: S<0>, size: 8GiB, partitions: {bios: {size: 1MiB, type: bios-boot}, root: {size: 4GiB}}}
+    e<0-1>: {behind: b, port: <0>, serial: T<0>, size: 8GiB}
+arrays:
+  root: {level: raid1, members: [d<0-1>.root]}
+  data: {level: raid1, members: [e<0-1>]}
+filesystems:
+  root: {device: root, type: ext4, mount: /}
+  data: {device: data, type: ext4, mount: /srv/data}
+boot: {loader: grub}
+""".replace("<0>", "<1>")
+
+
 class Rehearsal:
     """`raidplan rehearse` with a guest that is faulty in some way."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.folder, self.monkeypatch = folder, monkeypatch
+    def __init__(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.folder, self.monkeypatch, self.capsys = folder, monkeypatch, capsys
+
+    def said(self) -> str:
+        """What was said to the person at the keyboard since the last time."""
+        return self.capsys.readouterr().err
 
     def __call__(
         self, faulty: Faulty, *words: str, boot: str = "start", code: int = OK, text: str = LAYOUT
@@ -49,10 +75,14 @@ class Rehearsal:
         with in_place_of_qemu(topology, faulty, self.folder, self.monkeypatch) as self.twin:
             line = ["rehearse", str(file), "--seed", "1", "-o", str(self.folder / "report.json"), *words]
             assert run(line) == code
-        found: dict[str, Any] = json.loads((self.folder / "report.json").read_text())
+        text = (self.folder / "report.json").read_text()
+        found: dict[str, Any] = json.loads(text)
+        assert not found or problems("rehearse", text) == []
         return found
 
 
 @pytest.fixture
-def rehearsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
-    return Rehearsal(tmp_path, monkeypatch)
+def rehearsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Rehearsal:
+    return Rehearsal(tmp_path, monkeypatch, capsys)

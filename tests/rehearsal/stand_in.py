@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +13,18 @@ from typing import Any, Self
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, survive
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
-from raidplan.twin.rehearsal.stages import RAIDPLAN
-from raidplan.twin.server import BootError, CommandTimeoutError, Disk, Result
+from raidplan.twin.rehearsal.change import INTERRUPTION
+from raidplan.twin.rehearsal.rig import GIVEN
+from raidplan.twin.rehearsal.stages import EVENTS, RAIDPLAN
+from raidplan.twin.server import (
+    BootError,
+    CommandError,
+    CommandTimeoutError,
+    Disk,
+    HostError,
+    Result,
+    TwinError,
+)
 
 
 @dataclass
@@ -41,8 +51,44 @@ class Faulty:
     """What a boot left out is not mounted once its disk is back."""
     repaired_to: str = "right"
     """The content of a mirror after a repair."""
+    vanishes: bool = False
+    """The records are gone after each boot."""
+    forgets_stale: bool = False
+    """What was written without a disk is gone once that disk is there again."""
+    idle: bool = False
+    """No writer comes to a record."""
+    crashes: bool = False
+    """The witness ends with an error, wherever it is."""
+    rootless: bool = False
+    """Once a disk was pulled, no program can be read any more."""
+    room: bool = True
+    """The host has room for the files of another start."""
+    checks: bool = True
+    """A scrub comes to its end, a check begins."""
+    differs: bool = False
+    """The copies differ after a member came back."""
+    limps: bool = True
+    """A slow disk is slow."""
+    moves: bool = True
+    """In another order disks have other places."""
+    stays: bool = False
+    """Arrays keep a member that was pulled."""
+    flushes: bool = False
+    """Nothing is lost with the power."""
     forgets: bool = False
     """What an apply that was interrupted had begun cannot be ended."""
+    starts: bool = True
+    """An apply that is to be interrupted begins."""
+    misses: int = 0
+    """So many applies have ended before they are interrupted."""
+    steps: int = 3
+    """Of a change."""
+    unheard: bool = False
+    """While a change is interrupted, nothing that is written is acknowledged."""
+    misread: bool = False
+    """No record reads back as it was written."""
+    cut_fails: bool = False
+    """QEMU does not end."""
 
 
 @dataclass
@@ -66,17 +112,31 @@ class StandIn:
     bad: bool = False
     slow: bool = False
     mirror: bool = False
+    files: dict[str, bytes] = field(default_factory=dict)
+    journal: str = "close"
+    """The kind of its last record."""
+    written: dict[str, int] = field(default_factory=dict)
+    """Records that were acknowledged when a change was interrupted, by file system."""
     calls: list[str] = field(default_factory=list)
     orders: list[tuple[str, ...]] = field(default_factory=list)
     """The orders of disks that boots asked for."""
+    moves: bool = False
+    """The disks have another order."""
     settled_in: float = 12.0
+    shown_in: Path | None = None
+    """The file for the console log."""
     host: str = "twin"
 
-    def start(self, disks: Sequence[Disk], **_: object) -> Self:
+    def start(self, disks: Sequence[Disk], *, console: Path | None, **_: object) -> Self:
+        self.shown_in = console
         if not self.faulty.boots:
             raise BootError("the guest gave up booting\n--- end of the console log ---\nKernel panic")
         self.machine = SimpleNamespace(disks=tuple(disks), snapshots=True)
         return self
+
+    @property
+    def console(self) -> Path:
+        return self.directory / "console.log"
 
     @property
     def ssh_config(self) -> Path:
@@ -87,6 +147,11 @@ class StandIn:
         self.calls.append(text)
         if self.faulty.hangs and self.out:
             raise CommandTimeoutError(f"{text}: no end within 420 s")
+        lost_root = self.faulty.rootless and self.out
+        if "witness.py look" in text and (self.faulty.crashes or lost_root):
+            raise CommandError("python3 witness.py look ended with 1: Traceback")
+        if "iflag=direct" in text and lost_root:
+            return Result(1, "", "Input/output error")
         return Result(*self.answer(text), "")
 
     def answer(self, text: str) -> tuple[int, str]:
@@ -95,32 +160,70 @@ class StandIn:
             plan = words[5]
             first, self.applied = plan not in self.applied, self.applied | {plan}
             first = first or "--target" in words
+            self.files[EVENTS] = b"".join(self.events())
+            self.journal = "close"
             if first:
                 return (0, "every property was read back") if self.faulty.applies else (3, "failed: mdadm")
             if self.at_boot and self.faulty.forgets:
                 return 4, "refused"
             return 0, "nothing to do" if self.faulty.settles else "1 step"
-        if words[:2] == ["printf", "x"]:
+        if INTERRUPTION in words:
+            return 0, json.dumps(self.interrupted())
+        if words[0] == "tail":
+            return 0, json.dumps({"kind": self.journal})
+        if words[:1] == ["printf"]:
             self.over = not self.faulty.blind
         if "/root/witness.py" in words:
-            return 0, json.dumps(self.witness(words[-1]))
+            return 0, json.dumps(self.witness(*words[3:]))
         if "/root/places.py" in words:
             return 0, json.dumps(self.places(*words[3:]))
-        if words[:3] == ["lsblk", "-dno", "SERIAL"]:
-            return 0, self.machine.disks[0].serial
         if "mismatch_cnt" in text:
-            return 0, "0"
+            return 0, "0" if self.faulty.checks else ""
+        if "md/degraded" in text:
+            return 0, "1 0" if self.out and not self.faulty.stays else "0 0"
+        if "random.Random" in text:
+            return 0, "0.05" if self.slow and self.faulty.limps else "0.001"
         if "--add" in words:
             return 0, "returned" if "--re-add" in words else "added"
-        return 0, "6.1.0\nv4.2\n12.5\n" if "uname" in text else ""
+        return 0, "kernel 6.1.0\nmdadm v4.2\nDebian 12.5\ninitramfs-tools 0.142\n" if "uname" in text else ""
 
-    def witness(self, word: str) -> Any:
+    def events(self) -> Iterator[bytes]:
+        for number in range(self.faulty.steps):
+            for event, seconds in (("started", 0.0), ("done", 10.0 * number)):
+                told = {"event": event, "step": f"step-{number}", "seconds": seconds}
+                yield json.dumps(told).encode() + b"\n"
+
+    def interrupted(self) -> dict[str, Any]:
+        if not self.faulty.starts:
+            return {"running": False, "written": {}, "said": "refused: not root"}
+        self.faulty.misses -= 1
+        if self.faulty.misses >= 0:
+            return {"running": self.faulty.misses % 2 == 0, "written": {}, "said": ""}
+        self.journal = "intent"
+        mounts = json.loads(self.files[GIVEN])["mounts"]
+        self.written = {} if self.faulty.unheard else dict.fromkeys(mounts, 5)
+        return {"running": True, "written": {place: 5 for place, _ in enumerate(self.written)}, "said": ""}
+
+    def witness(self, word: str, *numbers: str) -> Any:
         mounts = [entry.mount for entry in self.topology.layout.filesystems.values() if entry.mount]
         if word == "limp":
             return dict.fromkeys(mounts, 1.5 if self.slow else 0.01)
-        return dict.fromkeys(mounts, 5) if word == "acknowledged" else self.look()
+        if word == "acknowledged":
+            names = [name for name, entry in self.topology.layout.filesystems.items() if entry.mount]
+            return dict.fromkeys(names, 0 if self.faulty.idle else 5)
+        return self.look(*map(int, numbers)) if word == "look" else None
+
+    def disks(self, *, moved: bool) -> dict[str, dict[str, str]]:
+        """Which disk is where."""
+        here = [disk for disk in self.machine.disks if disk.name not in self.out]
+        return {
+            disk.serial: {"node": f"/dev/sd{chr(97 + at)}", "place": str(len(here) - at if moved else at)}
+            for at, disk in enumerate(here)
+        }
 
     def places(self, word: str, *words: str) -> Any:
+        if word == "disks":
+            return self.disks(moved=self.moves and self.faulty.moves)
         self.mirror = words[0].endswith("mirror")
         place = {"disk": "sda", "byte": 1 << 20, "sector": 2048}
         if word == "find":
@@ -131,10 +234,12 @@ class StandIn:
             self.repaired |= words[1] == "repair"
             self.wrong = self.faulty.repaired_to == "wrong" if self.repaired and self.mirror else self.wrong
             counted = self.changed and not self.repaired and self.faulty.scrubs
-            return {"mismatches": 8 * counted, "corrected": 8 * self.bad, "degraded": 0}
+            return {"mismatches": 8 * counted, "corrected": 8 * self.bad, "degraded": 0, "in_time": self.faulty.checks}  # fmt: skip
+        if word == "compare":
+            return {"mismatches": 128 * self.faulty.differs, "in_time": self.faulty.checks}
         return 0
 
-    def look(self) -> dict[str, Any]:
+    def look(self, fills: int = 1) -> dict[str, Any]:
         """As the witness has it, of the model's outcomes."""
         out = self.out
         found = outcomes_at_boot(self.topology, out) if self.at_boot else survive(self.topology).after(out)
@@ -147,7 +252,11 @@ class StandIn:
             good = stands("filesystems", name)
             wrong = [3] if (self.faulty.damaged and out) or (self.wrong and place == int(self.mirror)) else []
             wrong = [1] if self.over else wrong
-            read = {"acknowledged": 64, "damaged": wrong} if good else "Input/output error"
+            wrong = [*range(20)] if self.faulty.misread else wrong
+            count = 64 * fills + self.written.get(name, 0)
+            read = {"acknowledged": count, "damaged": wrong} if good else "Input/output error"
+            if (self.faulty.vanishes and self.at_boot) or (self.faulty.forgets_stale and fills > 1):
+                read = "No such file or directory"
             return {
                 "mounted": good and not (self.faulty.unmounted and self.at_boot),
                 "write": "" if good else "Input/output error",
@@ -180,7 +289,11 @@ class StandIn:
         disks: Sequence[Disk] = (),
         **_: object,
     ) -> None:
+        self.journal, self.written = "close", {}
+        if not self.faulty.room:
+            raise HostError("qemu-img ended with 1: No space left on device")
         self.orders += [tuple(disk.name for disk in disks)] if disks else []
+        self.moves = bool(disks)
         self.at_boot, self.out = True, {*without, *blank}
         self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = False
         found = outcomes_at_boot(self.topology, self.out)
@@ -204,17 +317,28 @@ class StandIn:
         self.calls.append("started from disks")
 
     def shut_down(self, **_: object) -> None: ...
-    def put(self, *_: object, **__: object) -> None: ...
     def save(self, name: str) -> None: ...
-    def power_cut(self) -> None: ...
+    def put(self, content: Path | bytes, remote: str, **_: object) -> None:
+        self.files[remote] = content if isinstance(content, bytes) else content.read_bytes()
+
+    def power_cut(self) -> None:
+        if self.faulty.cut_fails:
+            raise TwinError("QEMU does not end")
+
+    def lose_power(self, kept: Callable[[int], bool]) -> int:
+        self.power_cut()
+        return 0 if self.faulty.flushes else 3
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.calls.append("ended")
 
-    def get(self, remote: str) -> bytes:
-        return b"{}"
+    def get(self, remote: str, **_: object) -> bytes:
+        if remote == EVENTS and not self.faulty.steps:
+            raise CommandError("no such file")
+        return self.files.get(remote, json.dumps({"disks": self.disks(moved=False)}).encode())
 
 
 @contextmanager

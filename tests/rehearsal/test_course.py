@@ -48,12 +48,11 @@ def test_with_wait_an_array_that_lacks_a_member_is_not_started_at_boot(
 @pytest.mark.parametrize(
     ("faulty", "fault"),
     [
-        (Faulty(hangs=True), "pulled"),
         (Faulty(damaged=True), "pulled"),
         (Faulty(boots_without=False), "absent"),
         (Faulty(scrubs=False), "changed"),
     ],
-    ids=["hangs", "loses data", "does not boot", "does not scrub"],
+    ids=["loses data", "does not boot", "does not scrub"],
 )
 def test_what_goes_otherwise_is_found(rehearsed: Rehearsal, faulty: Faulty, fault: str) -> None:
     choice = {"absent": "boot", "changed": "media"}.get(fault, "disks")
@@ -126,22 +125,3 @@ def test_each_form_has_words_for_each_fault(rehearsed: Rehearsal) -> None:
         text = (rehearsed.folder / f"report.{form}").read_text()
         for words in ("replaced by a blank one", "boot without disk d0", "power cut", "unreadable sector under parity", "longest request"):  # fmt: skip
             assert words in text, (form, words)
-
-
-def test_a_change_is_interrupted_and_every_kept_record_reads_back(rehearsed: Rehearsal) -> None:
-    old = rehearsed.folder / "old.yaml"
-    old.write_text(LAYOUT.replace("BOOT", ""))
-    report = rehearsed(Faulty(), "--from", str(old))
-    assert [case["fault"] for case in report["cases"]] == ["none", "killed", "cut", "killed", "cut"]
-    for case in report["cases"]:
-        said = {claim["what"]: claim["observed"] for claim in case["claims"]}
-        assert said["records"] == "64" and said.get("apply", "ends") == "ends"
-    assert not report["void"] and report["control"]["claims"][0]["observed"] == "seen"
-    assert "--from" in report["command"]
-    again = rehearsed(Faulty(), "--from", str(old))
-    assert [case["name"] for case in again["cases"]] == [case["name"] for case in report["cases"]], (
-        "by the seed"
-    )
-    assert rehearsed(Faulty(blind=True), "--from", str(old), code=VOID)["void"]
-    lost = rehearsed(Faulty(forgets=True), "--from", str(old), code=FINDINGS)
-    assert not any(case["as_predicted"] for case in lost["cases"][1:])

@@ -10,26 +10,8 @@ from raidplan.cli import FINDINGS
 from raidplan.review.pipeline import load
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
 from raidplan.twin.rehearsal.making import TARGET
-from tests.rehearsal.conftest import Rehearsal
+from tests.rehearsal.conftest import SERVER, Rehearsal
 from tests.rehearsal.stand_in import Faulty
-
-SERVER = """\
-version: 1
-host: server
-hardware:
-  firmware: bios
-  controllers: {a: {ports: 2}, b: {ports: 2}}
-  disks:
-    d<0-1>: {behind: a, port: <0>, serial: S<0>, size: 8GiB, partitions: {bios: {size: 1MiB, type: bios-boot}, root: {size: 4GiB}}}
-    e<0-1>: {behind: b, port: <0>, serial: T<0>, size: 8GiB}
-arrays:
-  root: {level: raid1, members: [d<0-1>.root]}
-  data: {level: raid1, members: [e<0-1>]}
-filesystems:
-  root: {device: root, type: ext4, mount: /}
-  data: {device: data, type: ext4, mount: /srv/data}
-boot: {loader: grub}
-""".replace("<0>", "<1>")
 
 
 def test_it_is_made_below_a_target_and_booted_from_its_disks(rehearsed: Rehearsal) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -113,6 +114,59 @@ def test_kvm_is_used_where_the_probe_says_so_within_its_limit(
     assert accelerator() == found
 
 
+BUILDER = """\
+#!/bin/sh
+# Stands in for mmdebstrap: mounts below the folder that it makes, and leaves children that close their outputs and hear nothing.
+for word; do case $word in */root) folder=$word ;; esac; done
+mkdir -p "$folder/proc"
+mount -t tmpfs FAKE-MOUNT "$folder/proc" && touch "$folder/proc/mounted"
+(trap '' INT TERM HUP; exec setsid tail --follow=name --retry FOLDER/never >/dev/null 2>&1) &
+(trap '' INT TERM HUP; exec tail --follow=name --retry FOLDER/never) &
+touch FOLDER/begun
+wait
+"""
+
+
+def _below(folder: Path) -> list[str]:
+    """The command lines of all processes that name the folder."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if f"{folder}/never".encode() in file.read_bytes():
+                found.append(file.read_bytes().decode())
+    return found
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_build_that_is_interrupted_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
+    if not shutil.which("qemu-system-x86_64") or not shutil.which("qemu-img"):
+        pytest.skip("QEMU is not installed")
+    programs, cache = tmp_path / "bin", tmp_path / "cache" / "raidplan" / "twin"
+    programs.mkdir()
+    cache.mkdir(parents=True)
+    builder = programs / "mmdebstrap"
+    builder.write_text(BUILDER.replace("FOLDER", str(tmp_path)))
+    builder.chmod(0o755)
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    (cache / "accelerator").write_text(f"{boot} qemu\n")
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "XDG_CACHE_HOME": f"{tmp_path}/cache", "TMPDIR": str(tmp_path)}  # fmt: skip
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "raidplan", "rehearse", PAIR], env=environment, stderr=log, stdout=log,
+            start_new_session=True, preexec_fn=_hear_interrupts,
+        )  # fmt: skip
+    _until(lambda: len(_below(tmp_path)) == 2 or process.poll() is not None)
+    assert process.poll() is None, (tmp_path / "log").read_text()
+    os.killpg(process.pid, number)  # as a terminal does, to all that is in the foreground
+    code = process.wait(60)
+    _until(lambda: not _below(tmp_path))
+    assert str(tmp_path) not in Path("/proc/mounts").read_text()
+    if number != signal.SIGKILL:
+        assert code == INTERRUPTED and "interrupted" in (tmp_path / "log").read_text()
+        assert not list(cache.glob("*.making-*"))
+
+
 class Begun:
     """A rehearsal in a process of its own, with a program in the place of QEMU that never answers."""
 
@@ -120,7 +174,7 @@ class Begun:
         for name in ("bin", "tmp", "cache/raidplan/twin"):
             (folder / name).mkdir(parents=True)
         qemu = folder / "bin" / "qemu-system-x86_64"
-        qemu.write_text(f"#!/bin/sh\necho $$ >{folder}/pid\nexec sleep 600\n")
+        qemu.write_text(f"#!/bin/sh\n[ $1 != --version ] || exit 0\necho $$ >{folder}/pid\nexec sleep 600\n")
         qemu.chmod(0o755)
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         (folder / "cache/raidplan/twin/accelerator").write_text(f"{boot} qemu\n")

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +22,7 @@ from raidplan.review.pipeline import load
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal import witness
 from raidplan.twin.rehearsal.cases import Fault, NoSuchPart, Source, cases_of, control
-from raidplan.twin.rehearsal.observed import lost_bytes, observations
+from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
 from tests.examples import EXAMPLES
@@ -62,7 +66,7 @@ def found(*, dead: tuple[str, ...] = (), damaged: tuple[str, ...] = ()) -> dict[
         f"/srv/{name}": {
             "mounted": True,
             "write": "Input/output error" if name in dead else "",
-            "read": {"acknowledged": 9, "damaged": [3] if f"/srv/{name}" in damaged else []},
+            "read": {"acknowledged": 99, "damaged": [3] if f"/srv/{name}" in damaged else []},
         }
         for name in ("safe", "fast")
     }
@@ -226,18 +230,50 @@ def test_the_witness_finds_each_damaged_record(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(witness, "MOST", 6)
     mount = tmp_path / "mount"
     mount.mkdir()
-    witness.write(str(mount), 0)
-    assert witness.damaged(str(mount), 0, 6) == {"acknowledged": 6, "damaged": []}
+    witness.write("five", str(mount), 0)
+    assert witness.damaged("five", str(mount), 0, 6, 0) == {"acknowledged": 6, "damaged": []}
     with (mount / "rehearsal.0").open("r+b") as file:
         file.seek(4 * witness.RECORD + 77)
         file.write(b"x")
-    assert witness.damaged(str(mount), 0, 6)["damaged"] == [4]
+    assert witness.damaged("five", str(mount), 0, 6, 0)["damaged"] == [4]
     assert witness.writes(str(mount), 0) == ""
 
 
-def test_the_witness_does_not_hang() -> None:
-    import time
+def test_records_read_back_where_the_file_system_is_mounted_elsewhere(tmp_path: Path) -> None:
+    was, now = tmp_path / "was", tmp_path / "now"
+    was.mkdir()
+    witness.fill({"mounts": {"five": str(was)}})
+    was.rename(now)
+    assert witness.damaged("five", str(now), 0, 0, 1) == {"acknowledged": witness.FILL, "damaged": []}
+    assert len(witness.damaged("six", str(now), 0, 0, 1)["damaged"]) == witness.FILL, "those of another one"
 
+
+def test_a_file_of_records_that_is_gone_is_not_overlooked(tmp_path: Path) -> None:
+    given = {"mounts": {"five": str(tmp_path)}}
+    for number in (0, 1):
+        witness.fill(given, number)
+    read = partial(witness.damaged, "five", str(tmp_path), 0, 0, 2)
+    assert witness.within(9, read) == {"acknowledged": 2 * witness.FILL, "damaged": []}
+    (tmp_path / "rehearsal.fill1").unlink()
+    assert witness.within(9, read) == "No such file or directory"
+
+
+def test_damaged_records_are_none_that_were_read_back(mixed: Topology) -> None:
+    seen = found(dead=("fast",), damaged=("/srv/safe",))
+    assert acknowledged(seen) == acknowledged(found(dead=("fast",))) - 1
+
+
+def test_what_is_written_without_a_flush_goes_past_the_page_cache(tmp_path: Path) -> None:
+    writer = witness.spawned(lambda: witness.press(str(tmp_path), 0))
+    end, file = time.monotonic() + 20, tmp_path / "rehearsal.0.unflushed"
+    while not (file.exists() and file.stat().st_size == witness.PRESSED * witness.RECORD):
+        assert time.monotonic() < end and witness.alive(writer)
+        time.sleep(0.05)
+    os.kill(writer, signal.SIGKILL)
+    os.waitpid(writer, 0)
+
+
+def test_the_witness_does_not_hang() -> None:
     assert witness.within(0.3, lambda: time.sleep(60)) == "hangs"
     assert witness.within(5, lambda: "fine") == "fine"
 
@@ -265,7 +301,7 @@ def test_on_a_busy_host_the_witness_waits_longer(tmp_path: Path, monkeypatch: py
 )
 def test_the_page_shows_commands_that_exist(line: str) -> None:
     words = line.split()[2:]
-    assert parse("rehearse", words).faults
+    assert parse("rehearse", words).layout
 
 
 def test_no_text_of_a_layout_becomes_a_part_of_the_page(mixed: Topology) -> None:

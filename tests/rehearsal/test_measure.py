@@ -18,6 +18,7 @@ from raidplan.twin.rehearsal import measure, rebuilding
 from raidplan.twin.rehearsal.measure import MOST, scale_of, throttles
 from raidplan.twin.rehearsal.rebuilding import Rebuilt
 from raidplan.twin.rehearsal.rig import Rig
+from raidplan.twin.server import TwinError
 from tests.rehearsal.conftest import Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
@@ -204,6 +205,20 @@ def test_limits_without_effect_make_it_void(
 ) -> None:
     _measures(monkeypatch, 1.0, held=False)
     rehearsed(Faulty(), "--measure", code=VOID)
+
+
+def test_a_measurement_that_stops_keeps_what_it_knows(
+    rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _measures(monkeypatch, 1.0)
+
+    def lost(*_: object) -> None:
+        raise TwinError("the guest is gone")
+
+    monkeypatch.setattr(measure, "rebuild", lost)
+    report = rehearsed(Faulty(), "--measure", code=FINDINGS)
+    assert report["control"]["claims"] and report["versions"]["mdadm"] == "v4.2"
+    assert any("rates are multiplied" in each for each in report["differences"])
 
 
 def _measures(monkeypatch: pytest.MonkeyPatch, off: float, *, held: bool = True) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tarfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -121,7 +122,8 @@ def test_an_image_is_built_once_and_never_half(tmp_path: Path, monkeypatch: pyte
     def fill(recipe: Recipe, work: Path, say: object) -> None:
         built.append(recipe.release)
         (work / "finished").mkdir()
-        (work / "finished/root.img").write_text(str(len(built)))
+        for name in images.PARTS:
+            (work / "finished" / name).write_text(str(len(built)))
 
     monkeypatch.setattr(images, "_identity", lambda folder: _key(tmp_path))
     monkeypatch.setattr(images, "_fill", fail)
@@ -135,6 +137,54 @@ def test_an_image_is_built_once_and_never_half(tmp_path: Path, monkeypatch: pyte
     assert built == ["bookworm"]
     find_or_build(cache=tmp_path / "c", again=True)
     assert first.root.read_text() == "2"
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
+    """A cache with one image, and how often it was built; each file of a new one begins with its number."""
+    built: list[str] = []
+
+    def fill(recipe: Recipe, work: Path, say: object) -> None:
+        built.append(recipe.release)
+        (work / "finished").mkdir()
+        for name in images.PARTS:
+            (work / "finished" / name).write_text(f"{len(built)} {name}")
+
+    monkeypatch.setattr(images, "_identity", lambda folder: _key(tmp_path))
+    monkeypatch.setattr(images, "_fill", fill)
+    return lambda: find_or_build(Recipe(size_mib=1), cache=tmp_path / "cache").directory
+
+
+@pytest.mark.parametrize("name", [*images.PARTS, images.SIZES])
+@pytest.mark.parametrize("content", [None, b"", b"1 and more than it was"], ids=["gone", "empty", "longer"])
+def test_an_image_that_is_not_whole_is_built_again(
+    kept: Callable[[], Path], name: str, content: bytes | None
+) -> None:
+    folder = kept()
+    assert kept() == folder and folder.joinpath("vmlinuz").read_text()[0] == "1", "a whole one is used"
+    if content is None:
+        folder.joinpath(name).unlink()
+    else:
+        folder.joinpath(name).write_bytes(content)
+    assert kept() == folder and folder.joinpath("vmlinuz").read_text()[0] == "2"
+    assert kept().joinpath("vmlinuz").read_text()[0] == "2"
+
+
+def test_an_empty_folder_is_no_image(kept: Callable[[], Path]) -> None:
+    folder = kept()
+    for file in folder.iterdir():
+        file.unlink()
+    assert kept().joinpath("root.img").exists()
+
+
+def test_an_image_from_before_sizes_were_kept_is_used(kept: Callable[[], Path]) -> None:
+    folder = kept()
+    folder.joinpath(images.SIZES).unlink()
+    with folder.joinpath("root.img").open("ab") as file:
+        file.truncate(images.MIB)
+    assert kept().joinpath("vmlinuz").read_text()[0] == "1"
+    folder.joinpath("initrd.img").write_text("")
+    assert kept().joinpath("vmlinuz").read_text()[0] == "2"
 
 
 def _key(folder: Path) -> Path:

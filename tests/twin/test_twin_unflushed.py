@@ -15,7 +15,7 @@ import pytest
 from raidplan.twin.server import Disk, Twin, lose_unflushed
 from raidplan.twin.server.hardware import Machine
 from raidplan.twin.server.image import Image
-from raidplan.twin.server.unflushed import log_of
+from raidplan.twin.server.unflushed import log_of, lose_above
 from tests.kills.root_disk import TwinWithLog
 from tests.twin.objects import objects
 
@@ -94,6 +94,37 @@ def test_a_disk_that_was_not_blank_has_what_stood_there_where_a_write_is_lost(di
     assert disk.read_bytes() == b"a" * SECTOR + b"B" * (SIZE - SECTOR) and not before.exists()
 
 
+@pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-io is not installed")
+@pytest.mark.parametrize(
+    ("kept", "expected"), [(ALL, b"AbcDEe\0H"), (NONE, b"Ab\0\0EeGH"), ((1).__eq__, b"Ab\0DEeGH")]
+)
+def test_from_a_file_above_another_only_what_was_not_flushed_is_lost(
+    tmp_path: Path, kept: Callable[[int], bool], expected: bytes
+) -> None:
+    """What was lost has the content of before: written and flushed, or that of the file below."""
+    base, above = tmp_path / "b ase.img", tmp_path / "a bove.qcow2"
+    base.write_bytes(b"".join(bytes([each]) * SECTOR for each in b"A\0\0\0E\0GH").ljust(SIZE, b"\0"))
+    entries = [
+        (0, 1, b"b"),
+        (FLUSH, 0, b""),
+        (0, 2, b"c"),
+        (0, 3, b"D"),
+        (FUA, 5, b"e"),
+        (0, 6, b"\0"),
+    ]
+    subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-b", base, "-F", "raw", above], check=True)
+    writes = [f"write -P {data[0]} {at * SECTOR} {SECTOR}" for _, at, data in entries if data]
+    words = [word for line in writes for word in ("-c", line)]
+    subprocess.run(["qemu-io", "-f", "qcow2", *words, above], check=True, stdout=subprocess.DEVNULL)
+    log_of(above).write_bytes(log(*((flags, at, data * SECTOR) for flags, at, data in entries)))
+    lost = lose_above(above, base, kept)
+    raw = tmp_path / "raw"
+    subprocess.run(["qemu-img", "convert", "-O", "raw", above, raw], check=True)
+    assert raw.read_bytes()[::SECTOR][:8] == expected
+    assert lost == sum(not kept(number) for number in range(3))
+    assert base.read_bytes()[::SECTOR][:8] == b"A\0\0\0E\0GH"
+
+
 def test_without_a_write_nothing_is_lost(disk: Path) -> None:
     """QEMU begins the log with the first one."""
     log_of(disk).write_bytes(b"")
@@ -114,7 +145,7 @@ def tree(machine: Machine, folder: Path, driver: str = "scsi-hd") -> dict[str, A
     nodes = {node.pop("node-name"): node for node in objects(machine, "blockdev", folder)}
     for node in nodes.values():
         for key in ("file", "image"):
-            if key in node:
+            if isinstance(node.get(key), str):
                 node[key] = nodes[node[key]]
     (device,) = (found for found in objects(machine, "device", folder) if found["driver"] == driver)
     top: dict[str, Any] = nodes[device["drive"]]
@@ -170,3 +201,30 @@ def test_the_root_disk_loses_what_it_had_not_flushed(tmp_path: Path, monkeypatch
     twin._boot(1)
     assert twin.lose_of_root(NONE) == 1
     assert root.read_bytes()[::SECTOR][:5] == b"abcCC", "the log is of the second time alone"
+
+
+@pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-io is not installed")
+def test_a_write_that_is_kept_stays_where_another_was_lost(tmp_path: Path) -> None:
+    base, above, raw = tmp_path / "base", tmp_path / "above", tmp_path / "raw"
+    base.write_bytes(b"x" * SIZE)
+    subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-b", base, "-F", "raw", above], check=True)
+    log_of(above).write_bytes(log((0, 2, b"a" * 3 * SECTOR), (0, 3, b"b" * SECTOR), (0, 5, b"c" * SECTOR)))
+    assert lose_above(above, base, (1).__eq__) == 2
+    subprocess.run(["qemu-img", "convert", "-O", "raw", above, raw], check=True)
+    assert raw.read_bytes()[::SECTOR][1:7] == b"xxbxxx"
+
+
+@pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-io is not installed")
+def test_qemu_logs_also_what_is_written_above_another_file(tmp_path: Path) -> None:
+    base, disk, raw = tmp_path / "base", tmp_path / "a.img", tmp_path / "raw"
+    base.write_bytes(b"x" * SIZE)
+    subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-b", base, "-F", "raw", disk], check=True)
+    log_of(disk).touch()
+    top = tree(Machine((Disk("a", SIZE, keeps_log=True),), snapshots=True), tmp_path)
+    work = ["write -P 97 0 512", "flush", "write -P 98 512 512", "write -P 0 1024 512"]  # fmt: skip
+    argv = ["qemu-io", "-t", "unsafe", *(word for line in (*work, "sigraise 9") for word in ("-c", line))]
+    done = subprocess.run([*argv, f"json:{json.dumps(top)}"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == -9, done.stdout + done.stderr
+    assert lose_above(disk, base, NONE) == 2
+    subprocess.run(["qemu-img", "convert", "-O", "raw", disk, raw], check=True)
+    assert raw.read_bytes()[::SECTOR][:5] == b"axxxx"

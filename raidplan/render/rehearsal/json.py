@@ -19,11 +19,18 @@ def rehearsal_json(report: Report) -> str:
             "format_version": FORMAT_VERSION,
             "host": report.host,
             "layout_digest": report.layout_digest,
+            "old_layout_digest": report.old_layout_digest or None,
             "as_predicted": report.as_predicted,
             "void": report.void,
             "predictions": {"all": whole, "true": true},
             "stages": [
-                {"name": s.name, "seconds": round(s.seconds, 1), "passed": s.passed, "detail": s.detail}
+                {
+                    "name": s.name,
+                    "began": round(s.began, 1),
+                    "seconds": round(s.seconds, 1),
+                    "passed": s.passed,
+                    "detail": s.detail,
+                }
                 for s in report.stages
             ],
             "cases": [_case(tried) for tried in report.tried],
@@ -43,6 +50,7 @@ def _case(tried: Tried) -> dict[str, Any]:
         "fault": tried.case.fault.value,
         "kind": tried.case.kind,
         "disks": list(tried.case.disks),
+        "began": round(tried.began, 1),
         "seconds": round(tried.seconds, 1),
         "as_predicted": tried.as_predicted,
         "acknowledged": tried.acknowledged,

@@ -17,6 +17,7 @@ from raidplan.render.rehearsal.words import (
     OUTCOMES,
     acknowledged,
     case_words,
+    digests,
     headline,
     limits,
     measured,
@@ -50,6 +51,19 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A stage or a case in the time line: where it begins and how long it is, in percent of the whole."""
+
+    what: str
+    left: float
+    width: float
+    words: str
+    detail: str
+    good: bool
+    is_case: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One case as a row of the matrix."""
 
@@ -69,21 +83,40 @@ def rehearsal_page(report: Report) -> str:
     )  # fmt: skip
     template = environment.from_string(resources.joinpath("rehearsal/page.html").read_text("utf-8"))
     things = _things(report)
-    stages = [(stage.name, duration(stage.seconds), stage.passed, stage.detail) for stage in report.stages]
     return template.render(
         style=Markup(resources.joinpath("html/page.css").read_text("utf-8")),
         report=report,
         verdict=headline(report),
-        good=report.as_predicted and not report.void,
+        good=report.as_predicted,
         things=[name_of(thing) for thing in things],
         lines=[_line(tried, things) for tried in report.tried],
         bars=_bars(report),
         control=_line(report.control, things) if report.control else None,
-        stages=stages,
+        spans=_spans(report),
         limits=limits(report),
         versions=versions(report),
+        digests=digests(report),
         acknowledged=f"{acknowledged(report):,}",
     )
+
+
+def _spans(report: Report) -> list[Span]:
+    """All stages, and the cases in each, in the order in which they began."""
+    whole = max((stage.began + stage.seconds for stage in report.stages), default=1) or 1
+
+    def span(what: str, began: float, seconds: float, detail: str, good: bool, is_case: bool) -> Span:
+        words = f"after {duration(began)}, {duration(seconds)}"
+        return Span(what, 100 * began / whole, 100 * seconds / whole, words, detail, good, is_case)
+
+    stages = [
+        (each.began, span(each.name, each.began, each.seconds, each.detail, each.passed, False))
+        for each in report.stages
+    ]
+    cases = [
+        (each.began, span(case_words(each.case), each.began, each.seconds, "", each.as_predicted, True))
+        for each in report.tried
+    ]
+    return [found for _, found in sorted((*stages, *cases), key=lambda each: (each[0], each[1].is_case))]
 
 
 def _bars(report: Report) -> list[Bar]:

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 from raidplan.base.words import duration
 from raidplan.render.markdown import cell, prose
-from raidplan.render.rehearsal.words import acknowledged, headline, limits, rows, versions
+from raidplan.render.rehearsal.words import acknowledged, digests, headline, limits, rows, versions
 from raidplan.render.visible import visible
 from raidplan.twin.rehearsal.report import Report
+
+DETAIL = 12
+"""Lines of what was said where a stage failed, in a comment."""
 
 
 def rehearsal_text(report: Report) -> str:
@@ -20,21 +23,21 @@ def _lines(report: Report) -> Iterator[str]:
     yield headline(report)
     yield ""
     for stage in report.stages:
-        yield f"  {'passed' if stage.passed else 'FAILED':7} {stage.name:12} {duration(stage.seconds)}"
-        yield from (f"          {line}" for line in stage.detail.splitlines())
+        yield f"  {duration(stage.began):>10}  {'passed' if stage.passed else 'FAILED':7} {stage.name:16} {duration(stage.seconds)}"
+        yield from (f"              {line}" for line in stage.detail.splitlines())
     if report.tried:
         yield ""
         for row in rows(report):
-            yield f"  {'=' if row.good else '!'} {row.case} ({row.seconds}): {row.predicted}"
+            yield f"  {row.began:>10}  {'=' if row.good else '!'} {row.case} ({row.seconds}): {row.predicted}"
             if row.observed != "as predicted":
-                yield f"      observed: {row.observed}"
+                yield f"                observed: {row.observed}"
             if row.returned:
-                yield f"      put back: {row.returned}"
+                yield f"                put back: {row.returned}"
         yield f"  {acknowledged(report):,} acknowledged records were read back"
     yield ""
     yield from (f"  {limit}" for limit in limits(report))
     yield ""
-    yield f"  {versions(report)}; layout {report.layout_digest}; seed {report.seed}"
+    yield f"  {versions(report)}; {digests(report)}; seed {report.seed}"
     yield f"  again: {report.command}"
 
 
@@ -48,14 +51,15 @@ def rehearsal_markdown(report: Report) -> str:
             for row in rows(report)
         ]
         lines.append("")
-    lines += [
-        f"- {stage.name}: {'passed' if stage.passed else '**failed**'}, {duration(stage.seconds)}"
-        for stage in report.stages
-    ]
+    for stage in report.stages:
+        verdict = "passed" if stage.passed else "**failed**"
+        lines.append(f"- {duration(stage.began)}: {stage.name}: {verdict}, {duration(stage.seconds)}")
+        if said := stage.detail.splitlines()[-DETAIL:]:
+            lines.append(f"  > {'<br>'.join(map(cell, said))}")
     lines += [
         "",
         *(f"> {cell(limit)}" for limit in limits(report)),
         "",
-        f"{cell(versions(report))}; seed {report.seed}; again: {prose(report.command)}",
+        f"{cell(versions(report))}; {digests(report)}; seed {report.seed}; again: {prose(report.command)}",
     ]
     return "\n".join(lines) + "\n"

@@ -31,8 +31,8 @@ CASES = {
     Fault.SLOW: "{kind} {name}, slow",
     Fault.RATES: "rates of the {kind} {name}",
     Fault.NONE: "{name}",
-    Fault.KILLED: "{kind} killed after {name}",
-    Fault.CUT: "power cut during {kind}, after {name}",
+    Fault.KILLED: "{kind} killed in {name}",
+    Fault.CUT: "power cut during {kind}, in {name}",
 }
 CLAIMS = {
     "mismatches": "mismatches that a scrub counts",
@@ -42,8 +42,14 @@ CLAIMS = {
     "members out": "members that the array gives up",
     "reader": "a reader gets data that are",
     "reader after repair": "after a repair a reader gets data that are",
+    "limps": "half of its reads take",
+    "moved": "disks in other places than before",
+    "went on without it": "arrays that were written to without it",
+    "unflushed writes lost": "writes lost that were not flushed",
     "place": "the place of a file on the members",
     "apply": "the next apply",
+    "interrupted": "the apply is interrupted",
+    "written": "records that were written meanwhile",
     "records": "records that read back",
     "read alone": "read alone",
     "write alone": "written alone",
@@ -53,6 +59,7 @@ CLAIMS = {
     "damage": "a record that was written over",
 }
 NOT_TRIED = "The firmware of real controllers and multipliers, and seek times of disks, are not in the twin."
+NOT_TOGETHER = "Arrays were written each alone: what they can do together was measured of reading."
 NOT_MEASURED = "Nothing was measured: --measure does that, on a machine of its own."
 
 
@@ -66,6 +73,8 @@ class Row:
     returned: str
     seconds: str
     good: bool
+    began: str
+    """The time since the start of the rehearsal."""
 
 
 def headline(report: Report) -> str:
@@ -110,6 +119,7 @@ def row(tried: Tried) -> Row:
         tried.returned,
         duration(tried.seconds),
         tried.as_predicted,
+        duration(tried.began),
     )
 
 
@@ -142,19 +152,21 @@ def acknowledged(report: Report) -> int:
 
 def limits(report: Report) -> list[str]:
     """The differences between the twin and the server, and what was not tried."""
-    untried = (
-        [f"Not pulled, for the machine hangs on it or it has no disks: {listed(report.untried, most=12)}."]
-        if report.untried
-        else []
-    )
+    rates = any(tried.case.fault is Fault.RATES for tried in report.tried)
     return [
         *(f"{each[0].upper()}{each[1:]}." if each[0] != "`" else f"{each}." for each in report.differences),
-        *untried,
+        *report.untried,
         NOT_TRIED,
-        *([] if any(tried.case.fault is Fault.RATES for tried in report.tried) else [NOT_MEASURED]),
+        NOT_TOGETHER if rates else NOT_MEASURED,
     ]
 
 
 def versions(report: Report) -> str:
     """`kernel 6.1.0, mdadm - v4.2, Debian 12.5`."""
     return ", ".join(f"{name} {value}" for name, value in report.versions.items())
+
+
+def digests(report: Report) -> str:
+    """`layout sha256:…`, of a change with that of the old one."""
+    old = f", from {report.old_layout_digest}" if report.old_layout_digest else ""
+    return f"layout {report.layout_digest}{old}"

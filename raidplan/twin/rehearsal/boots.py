@@ -8,40 +8,51 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from raidplan.layout.kinds.naming import device_node
+from raidplan.topology.resolve import DISKS
 from raidplan.twin.rehearsal.cases import Case, Fault, goes_on
-from raidplan.twin.rehearsal.faults import additions, brought_back
+from raidplan.twin.rehearsal.faults import Back, additions, brought_back, some
 from raidplan.twin.rehearsal.observed import acknowledged, booted, lost_bytes, observations
-from raidplan.twin.rehearsal.report import Tried
+from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import GIVEN, SETTLE_SECONDS, Rig
-from raidplan.twin.server import BootError
+from raidplan.twin.server import BootError, end_of
 
 BOOT_SECONDS = 600.0
+PRESS_SECONDS = 1.0
 
 
 def boot(rig: Rig, case: Case) -> Tried:
     """Starts over with the fault, looks at what came up, and brings back what was away."""
     began = time.monotonic()
     found: Mapping[str, Any] | None = None
-    seconds = 0.0
+    seconds, said = 0.0, ""
+    claims: list[Claim] = []
     try:
-        _started(rig, case)
+        claims += _started(rig, case)
         seconds = rig.twin.settled_in
-        found = rig.observation()
-    except BootError:
-        pass  # it is predicted, or it differs
+        found = rig.observation(2 if case.fault is Fault.STALE else 1)
+    except BootError as error:
+        said = str(error)  # it is predicted, or it differs
     topology = rig.subject.topology
-    seen = [booted(case, up=found is not None), *observations(case, rig.survival, topology, found)]
+    up = found is not None
+    if not up:
+        said = said or end_of(rig.twin.console)
+    seen = [booted(case, up=up, said=said), *observations(case, rig.survival, topology, found)]
     lost = tuple(lost_bytes(found, seen, topology))
+    if found is not None and case.fault is Fault.MOVED and len(rig.twin.machine.disks) > 1:
+        claims.append(some(DISKS, "moved", str(rig.moved())))
     returned, whole = "", True
     if found is not None and case.fault is Fault.ABSENT and case.kind == "disk":
-        returned, whole = _complete(rig, case)
-    measured = {"boot": seconds} if found is not None else {}
+        returned, whole, compared = _complete(rig, case)
+        claims += compared
+    measured = {"boot": seconds} if up else {}
     return Tried(
-        case, time.monotonic() - began, tuple(seen), lost, acknowledged(found), returned, whole, (), measured
-    )
+        case, time.monotonic() - began, tuple(seen), lost, acknowledged(found), returned, whole, tuple(claims), measured
+    )  # fmt: skip
 
 
-def _started(rig: Rig, case: Case) -> None:
+def _started(rig: Rig, case: Case) -> list[Claim]:
+    """Starts the machine with the fault; shows that the fault was there, where that is not plain."""
     twin = rig.twin
     match case.fault:
         case Fault.ABSENT:
@@ -53,26 +64,47 @@ def _started(rig: Rig, case: Case) -> None:
         case Fault.MOVED:
             twin.start_over(disks=twin.machine.disks[::-1], timeout=BOOT_SECONDS)
         case Fault.STALE:
-            twin.start_over(timeout=BOOT_SECONDS)
-            twin.unplug(*case.disks)
-            time.sleep(SETTLE_SECONDS)
-            rig.witness("fill")
-            twin.shut_down(timeout=BOOT_SECONDS)
-            twin.plug(*case.disks)
-            twin.start_again(timeout=BOOT_SECONDS)
+            return [_stale(rig, case)]
         case Fault.POWER:
-            twin.start_over(timeout=BOOT_SECONDS)
-            rig.start_writing()
-            counts = json.loads(rig.witness("acknowledged"))
-            twin.power_cut()
-            twin.start_again(timeout=BOOT_SECONDS)
-            rig.give({**json.loads(twin.get(GIVEN)), "acknowledged": counts})
+            return list(_power(rig))
+    return []
 
 
-def _complete(rig: Rig, case: Case) -> tuple[str, bool]:
+def _stale(rig: Rig, case: Case) -> Claim:
+    """The others are written to while the disk is away."""
+    twin = rig.twin
+    twin.start_over(timeout=BOOT_SECONDS)
+    twin.unplug(*case.disks)
+    time.sleep(SETTLE_SECONDS)
+    rig.witness("fill", "1")
+    arrays = " ".join(device_node(name) for name in rig.subject.topology.layout.arrays)
+    each = "cat /sys/block/$(basename $(realpath $array))/md/degraded 2>/dev/null"
+    degraded = twin.run(f"for array in {arrays}; do {each}; done; true").stdout.split()
+    twin.shut_down(timeout=BOOT_SECONDS)
+    twin.plug(*case.disks)
+    twin.start_again(timeout=BOOT_SECONDS)
+    without = sum(count != "0" for count in degraded)
+    return some((*DISKS, case.disks[0]), "went on without it", str(without))
+
+
+def _power(rig: Rig) -> list[Claim]:
+    """Everything writes, also without a flush, when the power goes; of what was not flushed every other write is lost."""
+    twin = rig.twin
+    twin.start_over(timeout=BOOT_SECONDS, logged=True)
+    rig.start_writing()
+    counts = rig.acknowledged()
+    rig.witness("press")
+    time.sleep(PRESS_SECONDS)
+    lost = twin.lose_power(lambda number: number % 2 == 1)
+    twin.start_again(timeout=BOOT_SECONDS)
+    rig.give({**json.loads(twin.get(GIVEN)), "acknowledged": counts})
+    return [some(DISKS, "unflushed writes lost", str(lost))] if rig.mounts else []
+
+
+def _complete(rig: Rig, case: Case) -> Back:
     """The disk comes: what waited for it starts by itself and is mounted, what started without it takes it again."""
     if not goes_on(replace(case, predicted=rig.survival.after(case.disks))):
-        return "", True
+        return "", True, []
     rig.twin.plug(*case.disks)
     rig.release_syncs()
     nodes = " ".join(node for _, node in additions(rig, case))

@@ -13,6 +13,7 @@ from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, Survival, survive
+from raidplan.layout.model import Layout
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
 
@@ -82,7 +83,7 @@ class Case:
 
 
 class NoSuchPart(Exception):
-    """`--faults` names no disk and no component of the layout."""
+    """`--faults` names no disk and no component of the layout, or leaves nothing to try."""
 
 
 @dataclass(frozen=True)
@@ -128,20 +129,21 @@ def _components(source: Source) -> Iterator[Case]:
 
 def _pairs(source: Source) -> Iterator[Case]:
     """Two disks behind unlike components, as far as the layout has such."""
-    survival = source.survival
+    across, most = pairs_across(source), source.pairs
+    drawn = across if len(across) <= most else sorted(Random(source.seed).sample(across, most))
+    return (Case(" and ".join(pair), "pair", pair, source.survival.after(pair)) for pair in drawn)
+
+
+def pairs_across(source: Source) -> list[tuple[str, str]]:
+    """All pairs of which `_pairs` draws."""
+    components = source.survival.components
     parts: dict[str, set[str]] = {}
-    for part in survival.components:
+    for part in components:
         if part.kind != "disk":
             for disk in part.disks:
                 parts.setdefault(disk, set()).add(part.name)
-    disks = [part.name for part in survival.components if part.kind == "disk"]
-    whole = max((len(each) for each in parts.values()), default=0)
-    across = [
-        pair for pair in combinations(disks, 2) if whole == 0 or parts.get(pair[0]) != parts.get(pair[1])
-    ]
-    most = source.pairs
-    drawn = across if len(across) <= most else sorted(Random(source.seed).sample(across, most))
-    return (Case(" and ".join(pair), "pair", pair, survival.after(pair)) for pair in drawn)
+    disks = [part.name for part in components if part.kind == "disk"]
+    return [pair for pair in combinations(disks, 2) if not parts or parts.get(pair[0]) != parts.get(pair[1])]
 
 
 def _replaced(source: Source) -> Iterator[Case]:
@@ -169,17 +171,21 @@ def _boots(source: Source) -> Iterator[Case]:
 
 def _media(source: Source) -> Iterator[Case]:
     """Wrong and unreadable places on data and on parity of each array with redundancy and a file system on it; a slow disk."""
-    layout = source.topology.layout
-    mounted = {entry.device for entry in layout.filesystems.values() if entry.mount and entry.type in MAPPED}
-    for name, array in layout.arrays.items():
-        level = LEVELS[array.level]
-        if name in mounted and level.redundant:
+    for name in mapped(source.topology.layout):
+        array = source.topology.layout.arrays[name]
+        if (level := LEVELS[array.level]).redundant:
             known = level.parity and array.layout in (None, "left-symmetric")
             for kind in ("data", "parity") if known else ("data",):
                 yield Case(name, kind, (), {}, Fault.CHANGED)
                 yield Case(name, kind, (), {}, Fault.UNREADABLE)
     for disk in source.first_disks[:1]:
         yield Case(disk, "disk", (disk,), {}, Fault.SLOW)
+
+
+def mapped(layout: Layout) -> list[str]:
+    """The arrays on which a place can be found: a file system that says where a file lies stands on them directly."""
+    mounted = {entry.device for entry in layout.filesystems.values() if entry.mount and entry.type in MAPPED}
+    return [name for name in layout.arrays if name in mounted]
 
 
 CHOICES: Mapping[str, Callable[[Source], Iterator[Case]]] = {
@@ -194,31 +200,45 @@ CHOICES: Mapping[str, Callable[[Source], Iterator[Case]]] = {
 
 
 def cases_of(source: Source, faults: str) -> list[Case]:
-    """The cases of a choice; with commas several, with a colon those of one disk or component. Raises NoSuchPart."""
-    found: list[Case] = []
-    for word in list(CHOICES) if faults == "all" else faults.split(","):
-        choice, _, part = word.partition(":")
-        if choice in CHOICES:
-            cases = CHOICES[choice](source)
-            chosen = [case for case in cases if not part or part in (case.name, case.kind)]
-        else:
-            part = word if word != "none" else ""
-            chosen = [case for case in source.singles if case.name == word]
-        if part and not chosen:
-            raise NoSuchPart(f"--faults {word}: the layout has no such disk or component")
-        found += chosen
-    return found
+    """The cases of a choice, each once; with commas several, with a colon those of one disk or component.
+
+    Raises NoSuchPart, also where nothing is left to try and that is not the choice.
+    """
+    if faults == "none":
+        return []
+    found: dict[tuple[Fault, str, str], Case] = {}
+    words = faults.split(",")
+    if len(words) > 1 and not {"", "none"}.isdisjoint(words):
+        raise NoSuchPart(
+            f"--faults {faults}: a word is missing between commas, or `none` stands beside others"
+        )
+    for word in words:
+        choices = list(CHOICES) if word == "all" else [word]
+        for each in choices:
+            for case in _chosen(source, each):
+                found.setdefault((case.fault, case.kind, case.name), case)
+    if not found:
+        raise NoSuchPart(
+            f"--faults {faults}: the layout has no such case, so nothing would be tried; `none` says that it is meant"
+        )
+    return list(found.values())
+
+
+def _chosen(source: Source, word: str) -> list[Case]:
+    choice, _, part = word.partition(":")
+    if choice not in CHOICES:
+        chosen, part = [case for case in source.singles if case.name == word], word
+    else:
+        chosen = [case for case in CHOICES[choice](source) if not part or part in (case.name, case.kind)]
+    if not chosen and word and part:
+        raise NoSuchPart(f"--faults {word}: the layout has no such disk or component")
+    return chosen
 
 
 def goes_on(case: Case) -> bool:
     """Whether everything is predicted to go on; of a machine that runs, whatever its next start will be."""
     things = case.predicted.items()
     return all(outcome.survives for thing, outcome in things if case.at_boot or thing != BOOT)
-
-
-def untried(survival: Survival) -> list[str]:
-    """The components that cannot be pulled: they have no disks, or the machine itself hangs on them."""
-    return [each.name for each in survival.components if each.board or not each.disks]
 
 
 def control(survival: Survival) -> Case | None:

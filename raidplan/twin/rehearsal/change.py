@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import shlex
 import time
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from random import Random
+from typing import Any
 
-from raidplan.diff.judge import judge
+from raidplan.apply.journal.journal import STATE
 from raidplan.plan.codec import plan_to_json
 from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.cases import Case, Fault
+from raidplan.twin.rehearsal.kept import Kept, disks_of_both, kept
 from raidplan.twin.rehearsal.making import made
 from raidplan.twin.rehearsal.observed import acknowledged
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
-from raidplan.twin.rehearsal.rig import Rig
+from raidplan.twin.rehearsal.rig import GIVEN, Rig
 from raidplan.twin.rehearsal.stages import (  # fmt: skip
     APPLY_SECONDS,
     BOOT_SECONDS,
+    EVENTS,
     NOTHING,
     RAIDPLAN,
     WHOLE,
@@ -30,133 +36,244 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
     begun,
     put_key_files,
 )
-from raidplan.twin.rehearsal.subject import Subject
+from raidplan.twin.rehearsal.subject import Subject, check_disks
 from raidplan.twin.rehearsal.witness import FILL
-from raidplan.twin.server import Disk
-from raidplan.twin.server.wiring import disks_of
+from raidplan.twin.server import Disk, Twin, TwinError
 
-NEXT_PLAN, UNIT = "/root/next.json", "rehearsed-apply"
-"""The plan, and the unit in which it is applied: with the unit all programs are killed that the apply has started."""
-INTERRUPTIONS = 4
-"""Half of them kills, half power cuts, at places that the seed draws."""
+NEXT_PLAN, INTERRUPTION = "/root/next.json", "/root/interruption.py"
+INTERRUPTIONS, DRAWS = 4, 5
+"""Half of them kills, half power cuts, at places that the seed draws; a place that the apply has passed already is drawn anew."""
+OVER = 20000
+"""The byte of a file at which the control writes: in its second record."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the change."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in the change: so many seconds after a step was begun."""
+
+    number: int
+    """The step, from 1."""
+    seconds: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """The change in the twin: what stays, and the plan that makes it."""
+
+    rig: Rig
+    """The twin as the new layout has it."""
+    kept: Sequence[Kept]
+    plan: Plan
+
+    @property
+    def command(self) -> list[str]:
+        """The apply of the new layout."""
+        return [*RAIDPLAN, "apply", NEXT_PLAN, "--confirm", self.plan.host]
+
+    def begin(self) -> None:
+        """Puts everything into the twin that the apply takes, and keeps it over a power cut."""
+        twin = self.rig.twin
+        self.rig.put_programs()
+        put_key_files(twin, self.rig.subject.topology.layout)
+        twin.put(plan_to_json(self.plan).encode(), NEXT_PLAN)
+        twin.put(Path(__file__).with_name("interruption.py"), INTERRUPTION)
+        twin.run("sync")
+
+    def give(self, **given: Any) -> None:
+        """Tells the witness what it reads and writes, by the names of the old layout."""
+        before = json.loads(self.rig.twin.get(GIVEN))
+        self.rig.give({**before, "paging": False, **given})
+
+    def start_writing(self) -> None:
+        """Writers on the file systems that stay where they are: nothing that the change makes or moves is touched."""
+        if still := {each.name: each.mount for each in self.kept if each.stays}:
+            self.give(mounts=still)
+            self.rig.start_writing()
+
+
+@dataclass(frozen=True)
+class Blow:
+    """An interruption as it was."""
+
+    place: Place
+    hit: bool
+    """The apply was running, and its journal is open."""
+    written: Mapping[str, int] = field(default_factory=dict)
+    """The records that were acknowledged, by file system."""
+    said: str = ""
 
 
 def rehearse_change(
     subjects: tuple[Subject, Subject], plans: tuple[Plan, Plan], report: Report, wish: Wish, say: Say
 ) -> Report:
-    """The report filled in, of the old layout and the new one; a stage that fails is in it, and ends it."""
+    """The report filled in, of the old layout and the new one; a stage that fails is in it, and ends it.
+
+    Raises Unsuited before anything is started.
+    """
     run = Run(say)
     memory = max(subject.memory_mib for subject in subjects)
     before, after = (replace(subject, memory_mib=memory) for subject in subjects)
-    try:
-        return _rehearsed(before, after, plans, report, wish, run)
-    except StageFailed:
-        return run.into(report)
-
-
-def _rehearsed(
-    before: Subject, after: Subject, plans: tuple[Plan, Plan], report: Report, wish: Wish, run: Run
-) -> Report:
-    old, new = plans
-    with begun(_all_disks(before, after), before, wish, run) as twin:
-        report = replace(report, versions=made(Rig.of(twin, before, old), old, run))
-        rig, cases = Rig.of(twin, after, new), list(_cases(wish.seed))
-        start = time.monotonic()
-        with run.stage("change", "the new layout, with the plan that the server would get"):
-            _begin(rig, new)
-            applied(twin, NEXT_PLAN, new.host, WHOLE)
-        seconds = time.monotonic() - start
-        with run.stage("change again", "there must be nothing to do"):
-            applied(twin, NEXT_PLAN, new.host, NOTHING)
-        run.played(_read(rig, before, Case("the change", "apply", (), {}, Fault.NONE), start), len(cases) + 1)
-        with run.stage("control", "one record is written over, which must be seen"):
-            report = replace(report, control=_control(rig, before))
-        with run.stage("interruptions", "kills and power cuts, each from the old layout"):
-            for case, share in cases:
-                run.played(_interrupted(rig, before, new, case, share * seconds), len(cases) + 1)
+    disks = disks_of_both(before, after)
+    check_disks(disks, after)
+    found = kept(before, after)
+    run.untried += _untried(before, found)
+    with contextlib.suppress(StageFailed):
+        _rehearse(disks, (before, after), found, plans, wish, run)
     return run.into(report)
 
 
-def _all_disks(before: Subject, after: Subject) -> list[Disk]:
-    """The disks of both layouts; one that both have is the old one's."""
-    found = {disk.serial: disk for disk in disks_of(before.topology.layout)}
-    names = {disk.name for disk in found.values()}
-    for disk in disks_of(after.topology.layout):
-        if disk.serial not in found:
-            name = disk.name if disk.name not in names else f"{disk.name}_new"
-            found[disk.serial] = replace(disk, name=name)
-    return list(found.values())
+def _rehearse(
+    disks: Sequence[Disk], subjects: tuple[Subject, Subject], found: Sequence[Kept], plans: tuple[Plan, Plan], wish: Wish, run: Run
+) -> None:  # fmt: skip
+    before, after = subjects
+    with begun(disks, before, wish, run) as twin:
+        made(Rig.of(twin, before, plans[0]), plans[0], run)
+        change = Change(Rig.of(twin, after, plans[1]), found, plans[1])
+        start = time.monotonic()
+        with run.stage("change", "the new layout, with the plan that the server would get"):
+            change.begin()
+            applied(run, twin, NEXT_PLAN, change.plan.host, WHOLE, NOTHING)
+            steps = _steps(twin)
+        with run.stage("change again", "there must be nothing to do"):
+            applied(run, twin, NEXT_PLAN, change.plan.host, NOTHING)
+        count = 1 + INTERRUPTIONS * bool(steps)
+        run.played(_read(change, Case("the change", "apply", (), {}, Fault.NONE), start), count)
+        with run.stage("control", "one record is written over, which must be seen"):
+            run.control = run.timed(_control(change))
+        if not steps:
+            run.untried.append("The change has no step, so there was nothing to interrupt.")
+            return
+        with run.stage("interruptions", "kills and power cuts, each from the old layout"):
+            for number in range(INTERRUPTIONS):
+                fault = (Fault.KILLED, Fault.CUT)[number % 2]
+                run.played(_interrupted(change, fault, _places(f"{wish.seed} {number}", steps)), count)
 
 
-def kept(before: Subject, after: Subject) -> list[str]:
-    """The file systems of the new layout whose data stays, as `diff` says, and that are mounted in both."""
-    storage = judge(before.topology, after.topology)
-    old, new = before.topology.layout.filesystems, after.topology.layout.filesystems
-    return [
-        name
-        for name, entry in new.items()
-        if entry.mount and name in old and old[name].mount and not storage.fate(("filesystems", name)).loses
-    ]
+def _untried(before: Subject, found: Sequence[Kept]) -> Iterator[str]:
+    entries = before.topology.layout.filesystems.items()
+    names = {each.name for each in found}
+    if lost := [name for name, entry in entries if entry.mount and name not in names]:
+        yield f"Not read back, for `diff` says that the data do not stay, or the new layout mounts it nowhere: {', '.join(lost)}."
+    if moved := [each.name for each in found if not each.stays]:
+        yield f"Nothing wrote while the change was interrupted to {', '.join(moved)}, whose mount point changes."
+    yield "Nothing wrote to file systems that the change makes, and no memory was in swap, while it was interrupted."
+    yield "Where the power was cut in the change, all that the disks had taken stayed, flushed or not."
 
 
-def _cases(seed: int) -> Iterator[tuple[Case, float]]:
+def _steps(twin: Twin) -> list[Step]:
+    """The steps of the apply that has ended, in the order in which they were begun; none where it had nothing to do."""
+    try:
+        told = [json.loads(line) for line in twin.get(EVENTS).splitlines()]
+    except TwinError:
+        return []
+    seconds = {each["step"]: float(each["seconds"]) for each in told if each["event"] == "done"}
+    return [Step(each["step"], seconds.get(each["step"], 0.0)) for each in told if each["event"] == "started"]
+
+
+def _places(seed: str, steps: Sequence[Step]) -> Iterator[Place]:
+    """Places in the steps of a change, as the seed draws them."""
     draw = Random(seed)
-    for number in range(INTERRUPTIONS):
-        fault = (Fault.KILLED, Fault.CUT)[number % 2]
-        share = draw.random()
-        yield Case(f"{share:.0%} of its time", "apply", (), {}, fault), share
+    for _ in range(DRAWS):
+        number, share = draw.randrange(len(steps)), draw.random()
+        words = f"step {number + 1} of {len(steps)} ({steps[number].name}), {share:.0%} of its time"
+        yield Place(number + 1, share * steps[number].seconds, words)
 
 
-def _begin(rig: Rig, plan: Plan) -> None:
-    rig.put_programs()
-    put_key_files(rig.twin, rig.subject.topology.layout)
-    rig.twin.put(plan_to_json(plan).encode(), NEXT_PLAN)
-
-
-def _interrupted(rig: Rig, before: Subject, plan: Plan, case: Case, seconds: float) -> Tried:
+def _interrupted(change: Change, fault: Fault, places: Iterator[Place]) -> Tried:
     """From the old layout again: the apply is ended in the middle, and the next one ends what it began."""
     start = time.monotonic()
-    rig.twin.start_over(timeout=BOOT_SECONDS)
-    _begin(rig, plan)
-    command = shlex.join([*RAIDPLAN, "apply", NEXT_PLAN, "--confirm", plan.host])
-    rig.twin.run(
-        f"systemd-run --quiet --collect --unit={UNIT} --property=StandardOutput=file:/root/apply.log sh -c 'exec {command} 2>&1'"
-    )
-    time.sleep(seconds)
-    if case.fault is Fault.CUT:
-        rig.twin.power_cut()
-        rig.twin.start_again(timeout=BOOT_SECONDS)
-    else:
-        rig.twin.run(f"systemctl kill --signal=KILL {UNIT}", check=False)
-        rig.twin.run(f"while systemctl --quiet is-active {UNIT}; do sleep 0.1; done", timeout=BOOT_SECONDS)
-    done = rig.twin.run(command, check=False, timeout=APPLY_SECONDS)
+    twin, blow = change.rig.twin, _struck(change, fault, next(places))
+    while not blow.hit and (place := next(places, None)) is not None:
+        blow = _struck(change, fault, place)
+    done = twin.run(shlex.join(change.command), check=False, timeout=APPLY_SECONDS)
     said = done.stdout + done.stderr
-    tried = _read(rig, before, case, start)
+    case = Case(blow.place.words, "apply", (), {}, fault)
+    tried = _read(change, case, start, blow.written)
     ended = done.returncode == 0 and (WHOLE in said or NOTHING in said)
     words = "ends" if ended else f"ends with {done.returncode}: {said.strip()[-300:]}"
-    return replace(tried, claims=(Claim(("apply",), "apply", "ends", words, ended), *tried.claims))
+    met = "in the middle" if blow.hit else f"not, in {DRAWS} attempts: {blow.said or 'it had ended before'}"
+    claims = (
+        Claim(("apply",), "interrupted", "in the middle", met, blow.hit),
+        *_written(change, blow),
+        Claim(("apply",), "apply", "ends", words, ended),
+    )
+    return replace(tried, claims=(*claims, *tried.claims))
 
 
-def _read(rig: Rig, before: Subject, case: Case, start: float) -> Tried:
-    """The records of the old layout that read back in the file systems that are kept."""
-    found = rig.observation()
+def _written(change: Change, blow: Blow) -> Iterator[Claim]:
+    """Each writer had a record acknowledged before the interruption."""
+    for each in change.kept:
+        if each.stays:
+            count = blow.written.get(each.name, 0)
+            yield Claim(("filesystems", each.name), "written", "some", str(count), count > 0)
+
+
+def _struck(change: Change, fault: Fault, place: Place) -> Blow:
+    """Begins the change anew, with writers, and interrupts it at a place."""
+    twin, way = change.rig.twin, "freeze" if fault is Fault.CUT else "kill"
+    twin.start_over(timeout=BOOT_SECONDS)
+    change.begin()
+    change.start_writing()
+    before = _journal(change)
+    words = [way, str(place.number), f"{place.seconds:.3f}", *change.command]
+    met = json.loads(twin.run(["python3", "-I", INTERRUPTION, *words], timeout=APPLY_SECONDS).stdout)
+    if fault is Fault.CUT:
+        twin.power_cut()
+        twin.start_again(timeout=BOOT_SECONDS)
+    still = [each.name for each in change.kept if each.stays]
+    written = {still[int(number)]: count for number, count in met["written"].items()}
+    after = _journal(change)
+    is_open = after != before and after.get("kind") != "close"
+    return Blow(place, met["running"] and is_open, written, "" if met["running"] else met["said"])
+
+
+def _journal(change: Change) -> Mapping[str, Any]:
+    """The last record of the journal; an empty value for one that was cut off."""
+    last = change.rig.twin.run(["tail", "-n", "1", f"{STATE}/{change.plan.host}/journal"], check=False)
+    with contextlib.suppress(ValueError):
+        record = json.loads(last.stdout)
+        return record if isinstance(record, dict) else {}
+    return {}
+
+
+def _read(change: Change, case: Case, start: float, written: Mapping[str, int] | None = None) -> Tried:
+    """The records of the old layout that read back on the file systems that are kept, wherever they are mounted now."""
+    counts = written or {}
+    change.give(mounts={each.name: each.mount for each in change.kept}, acknowledged=counts)
+    found = change.rig.observation()
     claims = []
-    for name in kept(before, rig.subject):
-        read = found["mounts"][rig.mounts[name]]["read"] if found else "no answer"
-        good = read["acknowledged"] - len(read["damaged"]) if isinstance(read, dict) else 0
-        claims.append(Claim(("filesystems", name), "records", str(FILL), str(good), good == FILL))
+    for each in change.kept:
+        least = FILL + counts.get(each.name, 0)
+        read = found["mounts"][each.mount]["read"] if found else "no answer"
+        count = read["acknowledged"] - len(read["damaged"]) if isinstance(read, dict) else 0
+        whole = isinstance(read, dict) and not read["damaged"] and count >= least
+        claims.append(Claim(("filesystems", each.name), "records", f"at least {least}", str(count), whole))
     return Tried(case, time.monotonic() - start, (), (), acknowledged(found), claims=tuple(claims))
 
 
-def _control(rig: Rig, before: Subject) -> Tried:
-    """One record is written over on each file system that is kept: the reader must see it."""
+def _control(change: Change) -> Tried:
+    """One record is written over on each file system that is kept: the reader, to whom all were whole, must see that one."""
     start = time.monotonic()
-    for name in kept(before, rig.subject):
-        file = f"{rig.mounts[name]}/rehearsal.fill0"
-        rig.twin.run(f"printf x | dd of={file} bs=1 seek=20000 conv=notrunc status=none; sync")
-    tried = _read(rig, before, Case("one record", "control", (), {}, Fault.NONE), start)
-    seen = tuple(
-        Claim(claim.thing, "damage", "seen", "seen" if not claim.as_predicted else "not seen", not claim.as_predicted)
-        for claim in tried.claims
-    )  # fmt: skip
-    return replace(tried, claims=seen)
+    case = Case("one record", "control", (), {}, Fault.NONE)
+    whole = {claim.thing for claim in _read(change, case, start).claims if claim.as_predicted}
+    for each in change.kept:
+        file = shlex.quote(f"{each.mount}/rehearsal.fill0")
+        change.rig.twin.run(
+            f"printf 'written over' | dd of={file} bs=1 seek={OVER} conv=notrunc status=none; sync"
+        )
+    tried = _read(change, case, start)
+    seen = []
+    for claim in tried.claims:
+        observed = "seen" if claim.observed == str(FILL - 1) else "not seen"
+        observed = observed if claim.thing in whole else "not whole before"
+        seen.append(Claim(claim.thing, "damage", "seen", observed, observed == "seen"))
+    return replace(tried, claims=tuple(seen))

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from raidplan.base.levels import LEVELS
+from raidplan.estimate.survival import MACHINE
 from raidplan.layout.kinds.naming import device_node
-from raidplan.twin.rehearsal.cases import Case, Fault, goes_on
+from raidplan.twin.rehearsal.cases import MAPPED, Case, Fault, goes_on
 from raidplan.twin.rehearsal.media import erase
-from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations
+from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations, reads_back
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
-from raidplan.twin.rehearsal.witness import FILL
+from raidplan.twin.server import TwinError, end_of
 
 BACK_SECONDS = 300.0
 REBUILD_SECONDS = 1500.0
 TABLE = "/root/table"
+STOPPED = "no: the machine had stopped, and no record was read back"
+"""The way back of a case that would need another boot: that is what the boots without each part are for."""
 RETURNED = """\
 if ! mdadm --detail {array} | grep -q "active sync.*$(basename $(realpath {node}))"; then
   if mdadm --manage {array} --re-add {node} 2>/dev/null; then echo returned
@@ -26,6 +29,12 @@ if ! mdadm --detail {array} | grep -q "active sync.*$(basename $(realpath {node}
 fi"""
 BLANK = """\
 mdadm --manage {array} --remove detached; mdadm --manage {array} --remove failed; mdadm --manage {array} --add {node} && echo added"""
+CHECK = """\
+md=/sys/block/$(basename $(realpath {array}))/md
+echo check >$md/sync_action || exit
+while action=$(cat $md/sync_action) && [ "$action" != idle ]; do sleep 0.3; done
+[ "$(cat $md/last_sync_action)" = check ] && cat $md/mismatch_cnt"""
+"""A check of the whole array; it says nothing where none ran."""
 
 
 def pulled(rig: Rig, case: Case) -> Tried:
@@ -34,30 +43,37 @@ def pulled(rig: Rig, case: Case) -> Tried:
     blank = case.fault is Fault.REPLACED
     if blank:
         _keep_table(rig, case.disks[0])
+    dies = not case.outcome(MACHINE).survives
+    if (dies or case.kind == "control") and rig.observation() is None:
+        raise TwinError("the guest does not answer before anything was pulled, so its silence would say nothing")  # fmt: skip
     rig.twin.unplug(*case.disks)
     time.sleep(SETTLE_SECONDS)
     found = rig.observation()
-    seen = observations(case, rig.survival, rig.subject.topology, found)
+    said = end_of(rig.twin.console) if found is None else ""
+    seen = observations(case, rig.survival, rig.subject.topology, found, said)
     lost = tuple(lost_bytes(found, seen, rig.subject.topology))
     for disk in case.disks if blank else ():
         erase(rig.twin, disk)
     rig.twin.plug(*case.disks)
-    returned, whole, claims = "", True, []
+    returned, whole, claims = STOPPED if found is None else "", True, list[Claim]()
     if found is not None and case.kind != "control" and goes_on(case):
         if blank:
             _partition(rig, case.disks[0])
-        returned, whole = brought_back(rig, case)
-        claims = list(_scrubbed(rig, case)) if blank and whole else []
+        returned, whole, claims = brought_back(rig, case)
     count = acknowledged(found)
     rig.twin.restore(READY)
     return Tried(case, time.monotonic() - began, tuple(seen), lost, count, returned, whole, tuple(claims))
 
 
-def brought_back(rig: Rig, case: Case) -> tuple[str, bool]:
-    """How the members came back, and whether every array is whole and every acknowledged record there."""
+Back = tuple[str, bool, list[Claim]]
+"""How the members came back, whether every array is whole and every acknowledged record there, and what a scrub found then."""
+
+
+def brought_back(rig: Rig, case: Case) -> Back:
+    """Puts the members of disks that are there again, or blank, back into their arrays."""
     commands = list(additions(rig, case))
     if not commands:
-        return "", True
+        return "", True, []
     way = BLANK if case.fault is Fault.REPLACED else RETURNED
     there = (f"for try in $(seq 100); do [ -b {node} ] && break; sleep 0.2; done" for _, node in commands)
     script = [*there, "udevadm settle", *(way.format(array=array, node=node) for array, node in commands)]
@@ -66,24 +82,21 @@ def brought_back(rig: Rig, case: Case) -> tuple[str, bool]:
     rig.twin.run(["sh", "-c", f"{waited}; sleep 1"], check=False, timeout=REBUILD_SECONDS)
     found = rig.observation()
     if found is None:
-        return "the machine does not answer after the disks were back", False
+        return "the machine does not answer after the disks were back", False, []
     short = [name for name, array in found["arrays"].items() if not _is_whole(array)]
-    damaged = [mount for mount, state in found["mounts"].items() if not _reads(state)]
+    damaged = [
+        mount for mount, state in found["mounts"].items() if not (state["mounted"] and reads_back(state))
+    ]
     if short or damaged:
         what = f"degraded still: {', '.join(short)}" if short else f"damaged: {', '.join(damaged)}"
-        return f"{what}; {done.stderr.strip()[-300:]}", False
+        return f"{what}; {done.stderr.strip()[-300:]}", False, []
     said = done.stdout.split()
-    return ("rebuilt" if "added" in said else "re-added" if "returned" in said else "whole by itself"), True
+    way = "rebuilt" if "added" in said else "re-added" if "returned" in said else "whole by itself"
+    return way, True, list(_scrubbed(rig, case))
 
 
 def _is_whole(array: Mapping[str, Any]) -> bool:
     return array.get("degraded", "1") == "0" and array.get("array_state") not in (None, "inactive", "clear")
-
-
-def _reads(state: Mapping[str, Any]) -> bool:
-    """Mounted, and every record reads back: at least those of the fill are there."""
-    read = state["read"]
-    return bool(state["mounted"]) and isinstance(read, dict) and not read["damaged"] and read["acknowledged"] >= FILL  # fmt: skip
 
 
 def additions(rig: Rig, case: Case) -> Iterator[tuple[str, str]]:
@@ -98,29 +111,48 @@ def additions(rig: Rig, case: Case) -> Iterator[tuple[str, str]]:
                     yield device_node(item.name), node
 
 
-def _node(rig: Rig, disk: str) -> str:
-    """A command that gives the node of a disk in the guest, by its serial number."""
-    serial = next(each.serial for each in rig.twin.machine.disks if each.name == disk)
-    return f"/dev/$(lsblk -dno NAME,SERIAL | awk -v s={shlex.quote(serial)} '$2 == s {{print $1}}')"
-
-
 def _keep_table(rig: Rig, disk: str) -> None:
     """Keeps the partition table of a disk, with its GUIDs; the file is empty where it has none."""
-    rig.twin.run(f"sfdisk --dump {_node(rig, disk)} >{TABLE} 2>/dev/null || : >{TABLE}")
+    rig.twin.run(f"sfdisk --dump {rig.node(disk)} >{TABLE} 2>/dev/null || : >{TABLE}")
 
 
 def _partition(rig: Rig, disk: str) -> None:
     """Waits for the blank disk and gives it the partitions of the one that it replaces."""
-    wait = f"for try in $(seq 100); do [ -b {_node(rig, disk)} ] && break; sleep 0.2; done; udevadm settle"
-    rig.twin.run(f"{wait}; [ ! -s {TABLE} ] || sfdisk --quiet {_node(rig, disk)} <{TABLE}; udevadm settle")
+    node = rig.node(disk)
+    rig.twin.run(f"udevadm settle; [ ! -s {TABLE} ] || sfdisk --quiet {node} <{TABLE}; udevadm settle")
 
 
 def _scrubbed(rig: Rig, case: Case) -> Iterator[Claim]:
-    """After a rebuild a check of the whole array finds nothing."""
+    """Copies and parity agree: of the whole array after a rebuild, where something was written after a member came back."""
     for array in dict(additions(rig, case)):
-        script = (
-            f"md=/sys/block/$(basename $(realpath {array}))/md; echo check >$md/sync_action; "
-            f"mdadm --wait {array} >/dev/null 2>&1; cat $md/mismatch_cnt"
-        )
-        said = rig.twin.run(script, check=False, timeout=REBUILD_SECONDS).stdout.strip()
-        yield Claim(("arrays", Path(array).name), "mismatches", "0", said, said == "0")
+        name = Path(array).name
+        if not LEVELS[rig.subject.topology.layout.arrays[name].level].redundant:
+            continue
+        said = _checked(rig, array) if case.fault is Fault.REPLACED else _compared(rig, case, array)
+        yield Claim(("arrays", name), "mismatches", "0", said, said == "0")
+
+
+def _checked(rig: Rig, array: str) -> str:
+    done = rig.twin.run(CHECK.format(array=array), check=False, timeout=REBUILD_SECONDS)
+    return done.stdout.strip() or f"no check ran: {done.stderr.strip()[-200:]}"
+
+
+def _compared(rig: Rig, case: Case, array: str) -> str:
+    """Where the file of the writer lies, or at a boot that of the fill; else the begin of the array."""
+    mounts = list(rig.mounts.values())
+    files = [
+        f"{entry.mount}/rehearsal.{'fill0' if case.at_boot else mounts.index(entry.mount)}"
+        for entry in rig.subject.topology.layout.filesystems.values()
+        if entry.mount and entry.type in MAPPED and entry.device == Path(array).name
+    ]
+    return counted(rig.places("compare", array, *files[:1]), "mismatches")
+
+
+def some(thing: tuple[str | int, ...], what: str, count: str) -> Claim:
+    """A claim that something was counted at all."""
+    return Claim(thing, what, "some", count, count.isdigit() and count != "0")
+
+
+def counted(scrub: Mapping[str, Any], what: str) -> str:
+    """A count of a scrub, if that came to its end."""
+    return str(scrub[what]) if scrub["in_time"] else "the scrub did not come to its end"

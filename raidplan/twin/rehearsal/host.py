@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,8 +16,11 @@ from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.server import Image, cache_folder
 from raidplan.twin.server.arguments import OVMF
 
+QEMU = "qemu-system-x86_64"
+CONSOLE = "console.log"
+"""The console log of a machine in its folder of logs."""
 NEEDS = {
-    "qemu-system-x86_64": "qemu-system-x86",
+    QEMU: "qemu-system-x86",
     "qemu-img": "qemu-utils",
     "mmdebstrap": "mmdebstrap",
     "mke2fs": "e2fsprogs",
@@ -36,7 +41,7 @@ class Lacking(Exception):
     """The host lacks something; the message says what, and what to do."""
 
 
-def check_host(subject: Subject, image: Path | None, folder: Path | None) -> None:
+def check_host(subject: Subject, image: Path | None, folder: Path | None, logs: Path | None = None) -> None:
     """Raises Lacking for programs, memory or room that a rehearsal of the subject needs and that are not there."""
     wanted = {program: package for program, package in NEEDS.items() if not image or program not in BUILDS}
     path = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -56,15 +61,44 @@ def check_host(subject: Subject, image: Path | None, folder: Path | None) -> Non
         )
     if folder and (folder / PARTS[0]).exists():
         raise Lacking(f"--keep {folder}: a machine has its files there already; name another folder")
-    place = folder or Path(tempfile.gettempdir())
-    while not place.exists():
-        place = place.parent
+    if logs and (logs / CONSOLE).exists():
+        raise Lacking(f"--logs {logs}: the logs of a rehearsal are there already; name another folder")
+    for option, named in (("--keep", folder), ("--logs", logs)):
+        if named and not _can_be_made(named):
+            raise Lacking(f"{option} {named}: no folder can be made or written there; name another one")
+    place = _there(folder or Path(tempfile.gettempdir()))
     needed, room = ROOM + subject.memory_mib * MIB, shutil.disk_usage(place).free
     if room < needed:
         raise Lacking(
             f"the twin needs {human(needed)} in {place}, and {human(room)} are free there: "
             "make room, or name another place with TMPDIR or --keep"
         )
+
+
+def _there(place: Path) -> Path:
+    """The place, or the first folder above it that is there."""
+    return next(each for each in (place, *place.absolute().parents) if each.exists())
+
+
+def _can_be_made(folder: Path) -> bool:
+    place = _there(folder)
+    return place.is_dir() and os.access(place, os.W_OK | os.X_OK)
+
+
+def emulator() -> str:
+    """The version of QEMU; empty where none is installed."""
+    try:
+        done = subprocess.run(
+            [QEMU, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PROBE_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = re.search(r"version (\S+)", done.stdout)
+    return found[1] if found else ""
 
 
 def image_in(folder: Path) -> Image:

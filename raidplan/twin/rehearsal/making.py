@@ -10,7 +10,13 @@ from raidplan.twin.server import Twin
 
 PLAN, LAYOUT = "/root/plan.json", "/root/layout.yaml"
 """The plan that the server would get; of a whole server its layout, of which a plan below the target and one without are made."""
-VERSIONS = "uname -r; mdadm --version 2>&1 | grep -o 'v[0-9.]*' | head -n 1; cat /etc/debian_version"
+VERSIONS = """\
+echo "kernel $(uname -r)"
+echo "mdadm $(mdadm --version 2>&1 | grep -o 'v[0-9.]*' | head -n 1)"
+echo "Debian $(cat /etc/debian_version)"
+dpkg-query --show --showformat='${Package} ${Version}\\n' initramfs-tools dracut-core 2>/dev/null || :
+"""
+"""A line for each: the name, and its version. Of the programs that make an initramfs, those that are there."""
 TARGET = "/mnt"
 CONSOLE = """\
 GRUB_CMDLINE_LINUX="console=ttyS0 net.ifnames=0 panic=-1 mitigations=off tsc=unstable clocksource=hpet no_timer_check"
@@ -30,15 +36,12 @@ sync
 """The rescue system is a whole Debian, made by mmdebstrap: an installer that has everything at hand."""
 
 
-def made(rig: Rig, plan: Plan, run: Run) -> dict[str, str]:
-    """The plan applied, applied again, filled, booted, and read back; what rules say of the layout keeps nobody from rehearsing it.
-
-    Returns the versions that did it.
-    """
+def made(rig: Rig, plan: Plan, run: Run) -> None:
+    """The plan applied, applied again, filled, booted, and read back; what rules say of the layout keeps nobody from rehearsing it."""
     twin, file = rig.twin, LAYOUT if rig.subject.fresh else PLAN
-    versions = stood(rig, plan, run)
+    stood(rig, plan, run)
     with run.stage("apply again", "there must be nothing to do"):
-        applied(twin, file, plan.host, NOTHING)
+        applied(run, twin, file, plan.host, NOTHING)
     with run.stage("fill", "records on every file system, which must read back in every case"):
         rig.put_programs()
         rig.witness("fill")
@@ -46,23 +49,24 @@ def made(rig: Rig, plan: Plan, run: Run) -> dict[str, str]:
         twin.shut_down(timeout=BOOT_SECONDS)
         twin.start_again(timeout=BOOT_SECONDS, snapshots=True)
     with run.stage("read back", "there must be nothing to do"):
-        applied(twin, file, plan.host, NOTHING)
-    return versions
+        applied(run, twin, file, plan.host, NOTHING)
 
 
-def stood(rig: Rig, plan: Plan, run: Run) -> dict[str, str]:
-    """The plan applied, and for a whole server its system installed and booted; the versions that did it."""
+def stood(rig: Rig, plan: Plan, run: Run) -> None:
+    """The plan applied, and for a whole server its system installed and booted; the run has the versions that did it."""
     twin, fresh = rig.twin, rig.subject.fresh
     with run.stage("install", "raidplan in the twin"):
         install(twin, rig.subject.topology.layout)
         twin.put(plan_to_json(plan).encode(), PLAN)
         twin.put(rig.subject.text.encode(), LAYOUT)
-        said = twin.run(VERSIONS).stdout.splitlines()
+        lines = twin.run(VERSIONS).stdout.splitlines()
+        run.versions |= {
+            name: version for name, _, version in (line.partition(" ") for line in lines) if version
+        }
     with run.stage("apply", "the layout, below a target" if fresh else "the layout"):
-        applied(twin, LAYOUT if fresh else PLAN, plan.host, WHOLE, TARGET if fresh else "")
+        applied(run, twin, LAYOUT if fresh else PLAN, plan.host, WHOLE, target=TARGET if fresh else "")
     if fresh:
         _install_system(twin, plan.host, run)
-    return dict(zip(("kernel", "mdadm", "Debian"), said, strict=False))
 
 
 def _install_system(twin: Twin, host: str, run: Run) -> None:
@@ -70,7 +74,7 @@ def _install_system(twin: Twin, host: str, run: Run) -> None:
     with run.stage("system", "Debian, copied below the target as an installer would"):
         twin.run(["sh", "-c", FILL], stdin=CONSOLE.encode(), timeout=BOOT_SECONDS)
     with run.stage("finish", "initramfs and boot loader of the system below the target"):
-        applied(twin, LAYOUT, host, WHOLE, TARGET)
+        applied(run, twin, LAYOUT, host, WHOLE, target=TARGET)
     with run.stage("boot from disks", "by the firmware and what is on the layout's disks"):
         twin.shut_down(timeout=BOOT_SECONDS)
         twin.start_from_disks(timeout=BOOT_SECONDS)

@@ -66,16 +66,16 @@ def _rehearsed(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Ru
         f"all rates are multiplied by {factor:.3g}",
         "virtual disks have no heads that pass over parity or copies: rates are predicted as for disks that do not turn",
     )
-    report = replace(report, differences=(*report.differences, *differences))
+    run.differences += differences
     disks, links = throttles(topology, factor)
     with begun(disks, subject, wish, run, links) as twin:
         rig = Rig.of(twin, subject, plan)
         _throttle(twin, 0)  # mkfs of ext3 writes every inode table, at true size
-        report = replace(report, versions=stood(rig, plan, run))
+        stood(rig, plan, run)
         _throttle(twin, 1)
         if found:  # before a rebuild leaves the array without a member, and slower by that
             with run.stage("control", "every limit is halved, and what is measured must be less"):
-                report = replace(report, control=_control(rig, found[0], factor))
+                run.control = run.timed(_control(rig, found[0], factor))
         with run.stage("measure", "each array alone, then all together"):
             at_work = [each for each in found if each.name in made.at_work]
             together = _all(rig, {each.name: each.together.read.bytes_per_second for each in at_work}, factor)

@@ -10,6 +10,10 @@ from raidplan.base.findings import Path
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, Survival
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.cases import Case, things_of
+from raidplan.twin.rehearsal.witness import FILL
+
+SHOWN, SAID_LINES = 20, 8
+"""Numbers of damaged records, and lines of a console log, that a report shows."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,11 @@ class Observation:
     """The kernel's words: of an array its state, of a file system the errors of reading and writing."""
 
     @property
+    def silent(self) -> bool:
+        """Nobody answered, so it was not seen itself."""
+        return "guest" in self.detail
+
+    @property
     def as_predicted(self) -> bool:
         """It survived if, and only if, that was predicted; an array that takes no more writes is one that is read."""
         read_only = self.thing[0] == "arrays" and self.predicted is Outcome.READ_ONLY
@@ -31,9 +40,10 @@ class Observation:
 
 
 def observations(
-    case: Case, survival: Survival, topology: Topology, found: Mapping[str, Any] | None
+    case: Case, survival: Survival, topology: Topology, found: Mapping[str, Any] | None, said: str = ""
 ) -> list[Observation]:
-    """Each thing of the layout after a loss; `found` is what the witness says, None where the guest does not answer."""
+    """Each thing of the layout after a loss; `found` is what the witness says, None where the guest does not answer, but `said`
+    something on its console."""
     made: list[Observation] = []
     stops = not case.outcome(BOOT if case.at_boot else MACHINE).survives
     for thing in things_of(survival):
@@ -42,31 +52,43 @@ def observations(
         if found is None and stops and thing != MACHINE:
             continue  # as predicted nobody answers, so nothing else can be seen
         if found is None:
-            made.append(Observation(thing, case.outcome(thing), False, {"guest": "does not answer"}))
+            detail = _silence(said if thing == MACHINE else "")
+            made.append(Observation(thing, case.outcome(thing), False, detail))
         elif (one := _one(thing, case, topology, found)) is not None:
             made.append(one)
     return made
 
 
-def booted(case: Case, *, up: bool) -> Observation:
-    """The boot itself: the guest can be reached and spoken to."""
-    return Observation(BOOT, case.outcome(BOOT), up, {} if up else {"guest": "does not answer"})
+def booted(case: Case, *, up: bool, said: str = "") -> Observation:
+    """The boot itself: the guest can be reached and spoken to; where it cannot, the end of what was `said`."""
+    return Observation(BOOT, case.outcome(BOOT), up, {} if up else _silence(said))
 
 
 def lost_bytes(found: Mapping[str, Any] | None, made: list[Observation], topology: Topology) -> Iterator[str]:
     """The mount points on which an acknowledged record does not read back though the file system was to survive."""
     to_survive = {one.thing for one in made if one.predicted.survives}
     for name, entry in topology.layout.filesystems.items():
-        if ("filesystems", name) in to_survive and entry.mount and found is not None:
-            read = found["mounts"][entry.mount]["read"]
-            if not isinstance(read, dict) or read["damaged"]:
-                yield entry.mount
+        if found is None or not entry.mount or ("filesystems", name) not in to_survive:
+            continue
+        if not reads_back(found["mounts"][entry.mount]):
+            yield entry.mount
 
 
 def acknowledged(found: Mapping[str, Any] | None) -> int:
     """The number of acknowledged records that were read back."""
     reads = [mount["read"] for mount in found["mounts"].values()] if found else []
-    return sum(read["acknowledged"] for read in reads if isinstance(read, dict))
+    return sum(read["acknowledged"] - len(read["damaged"]) for read in reads if isinstance(read, dict))
+
+
+def reads_back(state: Mapping[str, Any]) -> bool:
+    """Every record of a file system reads back, and those of the fill are among them."""
+    read = state["read"]
+    return isinstance(read, dict) and not read["damaged"] and read["acknowledged"] >= FILL
+
+
+def _silence(said: str) -> dict[str, str]:
+    end = [line.strip() for line in said.splitlines() if line.strip()][-SAID_LINES:]
+    return {"guest": "does not answer", **({"console": " / ".join(end)} if end else {})}
 
 
 def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) -> Observation | None:
@@ -90,12 +112,19 @@ def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) 
     if not mount:
         return None
     state = found["mounts"][mount]
-    return Observation(thing, predicted, _stands(state), state)
+    return Observation(thing, predicted, _stands(state), _shown(state))
 
 
 def _stands(state: Mapping[str, Any] | None) -> bool:
     """A mount reads and writes; one that the layout does not have does."""
     if state is None:
         return True
-    whole = isinstance(state["read"], dict) and not state["read"]["damaged"]
-    return bool(state["mounted"] and state["write"] == "" and whole)
+    return bool(state["mounted"] and state["write"] == "" and reads_back(state))
+
+
+def _shown(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Not every number of a file system of which nothing reads back."""
+    read = state["read"]
+    return (
+        {**state, "read": {**read, "damaged": read["damaged"][:SHOWN]}} if isinstance(read, dict) else state
+    )

@@ -1,6 +1,7 @@
 """Runs in the guest: the place on a member where a block of a file lies, and what a scrub says of the stripes around it.
 
-A program of its own: `places.py find ARRAY FILE` for data and parity, `scrub ARRAY ACTION MEMBER_SECTOR`. The block is
+A program of its own: `places.py find ARRAY FILE` for data and parity, `scrub ARRAY ACTION MEMBER_SECTOR`, `compare ARRAY FILE`
+for the copies and the parity of a file and what follows it, or of the array's begin; `disks` for the disks. The block is
 searched by its content on the members, so no formula for levels and layouts is needed but that of parity (drivers/md/raid5.c).
 """
 
@@ -8,6 +9,7 @@ import fcntl
 import json
 import mmap
 import os
+import re
 import struct
 import sys
 import time
@@ -17,8 +19,11 @@ from typing import Any
 FIEMAP = 0xC020660B  # linux/fiemap.h: FS_IOC_FIEMAP
 BLOCK, PAGE, SECTOR = 1024, 4096, 512
 """The smallest block of a file system; two blocks of one file may lie anywhere, so one is searched."""
+SYSTEM = Path("/sys/block")
 LEFT_SYMMETRIC = "2"
 SCRUB_SECONDS = 300
+COMPARED = 16 << 20
+"""Bytes of each member that `compare` reads."""
 AROUND = 2 << 20
 """Bytes searched on both sides of where a block should lie."""
 
@@ -88,7 +93,7 @@ def _on_disk(member: dict[str, Any], offset: int) -> dict[str, Any]:
 
 def _parity(md: Path, offset: int, chunk: int) -> dict[str, Any] | None:
     """The place of P in the same stripe; None where the level has none or the layout is another one than mdadm's default."""
-    level, layout = (md / "level").read_text().strip(), (md / "layout").read_text().split()
+    level, layout = _level(md), (md / "layout").read_text().split()
     count = int((md / "raid_disks").read_text().split()[0])
     if level == "raid4":
         slot = count - 1
@@ -99,36 +104,78 @@ def _parity(md: Path, offset: int, chunk: int) -> dict[str, Any] | None:
     return next((_on_disk(member, offset) for member in members(md) if member["slot"] == slot), None)
 
 
-def scrub(node: str, action: str, sector: int) -> dict[str, Any]:
-    """The counts of a check or repair of the stripes around a sector of the members: mismatches (sectors), corrected sectors."""
-    md = of_array(node)
+def disks() -> dict[str, dict[str, str]]:
+    """The node and the place of each disk by its serial number; a place is the PCI address of a controller, and numbers there."""
+    found = {}
+    for disk in SYSTEM.glob("sd*"):
+        place = re.search(r"([^/]+)/virtio\d+/host\d+/target\d+:(\d+:\d+)/", str(disk.resolve()))
+        serial = disk / "device/vpd_pg80"
+        if place and serial.exists():
+            name = serial.read_bytes()[4:].decode(errors="replace").strip()
+            found[name] = {"node": f"/dev/{disk.name}", "place": " ".join(place.groups())}
+    return found
+
+
+def scrub(md: Path, action: str, low: int, high: int) -> dict[str, Any]:
+    """The counts of a check or repair from one sector to another: mismatches (sectors), corrected sectors; whether it came to its end.
+
+    Sectors are those of the members, on RAID10 of the array.
+    """
     forget(md)
-    chunk = max(int((md / "chunk_size").read_text()), 65536) // SECTOR
-    share = 1
-    if (md / "level").read_text().strip() == "raid10":  # there it is a sector of the array
-        share = int((md / "../size").read_text()) // (int((md / "component_size").read_text()) * 2) or 1
-    low = max(0, (sector * share // chunk - 2 * share) * chunk)
-    high = low + 8 * share * chunk
     before = corrected(md)
     wait(md)
     (md / "sync_min").write_text(str(low))
-    total = int((md / "component_size").read_text()) * 2 * share
-    (md / "sync_max").write_text(str(high) if high < total else "max")
+    last = (int((md / "component_size").read_text()) * 2 - _chunk(md)) * _share(md)
+    (md / "sync_max").write_text(str(high) if high <= last else "max")
     (md / "sync_action").write_text(action)
-    end = time.monotonic() + SCRUB_SECONDS
-    while time.monotonic() < end:
-        done = (md / "sync_completed").read_text().split()
-        if (md / "sync_action").read_text().strip() == "idle" or (done[0].isdigit() and int(done[0]) >= high):
-            break
+    end, done = time.monotonic() + SCRUB_SECONDS, False
+    while not done and time.monotonic() < end:
         time.sleep(0.1)
+        place = (md / "sync_completed").read_text().split()
+        idle = (md / "sync_action").read_text().strip() == "idle"
+        done = high > last if idle else place[0].isdigit() and int(place[0]) >= high
+        if idle:
+            break
     time.sleep(0.5)
     counts = {"mismatches": int((md / "mismatch_cnt").read_text()), "corrected": corrected(md) - before}
+    done = done and (md / "last_sync_action").read_text().strip() == action
     (md / "sync_action").write_text("idle")
     wait(md)
     (md / "sync_max").write_text("max")
     (md / "sync_min").write_text("0")
-    degraded = int((md / "degraded").read_text())
-    return {**counts, "degraded": degraded, "in_time": time.monotonic() < end}
+    return {**counts, "degraded": int((md / "degraded").read_text()), "in_time": done}
+
+
+def around(md: Path, sector: int) -> tuple[int, int]:
+    """The sectors of the stripes around one of the members."""
+    chunk, share = _chunk(md), _share(md)
+    low = max(0, (sector * share // chunk - 2 * share) * chunk)
+    return low, low + 8 * share * chunk
+
+
+def from_file(md: Path, path: str) -> tuple[int, int]:
+    """The sectors from a file on, or without one from the begin of the array."""
+    chunk, share = _chunk(md), _share(md)
+    place = on_array(path) // SECTOR if path else 0
+    if _level(md) != "raid10":
+        place = place * int((md / "component_size").read_text()) * 2 // int((md / "../size").read_text())
+    low = max(0, place // chunk - 2) * chunk
+    return low, low + max(8, COMPARED // SECTOR // chunk) * share * chunk
+
+
+def _level(md: Path) -> str:
+    return (md / "level").read_text().strip()
+
+
+def _chunk(md: Path) -> int:
+    return max(int((md / "chunk_size").read_text()), 65536) // SECTOR
+
+
+def _share(md: Path) -> int:
+    """The sectors of the array for each one of a member, in the place that a scrub has come to: RAID10 counts those of the array."""
+    if _level(md) != "raid10":
+        return 1
+    return int((md / "../size").read_text()) // (int((md / "component_size").read_text()) * 2) or 1
 
 
 def wait(md: Path) -> None:
@@ -158,6 +205,12 @@ if __name__ == "__main__":
         case ["find", node, path]:
             json.dump(find(node, path), sys.stdout)
         case ["scrub", node, action, sector]:
-            json.dump(scrub(node, action, int(sector)), sys.stdout)
+            md = of_array(node)
+            json.dump(scrub(md, action, *around(md, int(sector))), sys.stdout)
+        case ["compare", node, *paths]:
+            md = of_array(node)
+            json.dump(scrub(md, "check", *from_file(md, "".join(paths))), sys.stdout)
+        case ["disks"]:
+            json.dump(disks(), sys.stdout)
         case ["forget", node]:
             forget(of_array(node))

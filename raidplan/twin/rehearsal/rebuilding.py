@@ -46,9 +46,9 @@ def rebuild(rig: Rig, name: str, factor: float) -> Rebuilt:
     most = rig.subject.topology.layout.arrays[name].sync_speed_max or SYNC_SPEED_MAX
     md = f"/sys/block/$(basename $(realpath {node}))/md"
     take_out = f"mdadm --quiet {node} --fail {member} && sleep 1 && mdadm --quiet {node} --remove {member}"
-    times = {"normal": _latency(twin, node)}
+    times = {"normal": seconds_of_a_read(twin, node)}
     twin.run(take_out)
-    times["degraded"] = _latency(twin, node)
+    times["degraded"] = seconds_of_a_read(twin, node)
     # The default and the stated limit are of the server; its links and disks are scaled here.
     limit = max(1, int(most * factor) // KIB)
     twin.run(
@@ -57,7 +57,7 @@ def rebuild(rig: Rig, name: str, factor: float) -> Rebuilt:
     )
     kernel = twin.run(f"basename $(realpath {node})").stdout.strip()
     rate = _rate(twin, kernel)
-    times["rebuilding"] = _latency(twin, node)
+    times["rebuilding"] = seconds_of_a_read(twin, node)
     # A rebuild that went on would take its share of what is measured next.
     twin.run(take_out, check=False)
     if not _ended(twin, kernel):
@@ -65,7 +65,8 @@ def rebuild(rig: Rig, name: str, factor: float) -> Rebuilt:
     return Rebuilt(rate, times)
 
 
-def _latency(twin: Twin, node: str) -> float:
+def seconds_of_a_read(twin: Twin, node: str) -> float:
+    """The median time of a small read anywhere on a device, past all caches. Raises TwinError."""
     return float(json.loads(twin.run(["python3", "-I", "-c", LATENCY, node]).stdout))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from raidplan.base.findings import Path
+from raidplan.estimate.survival import MACHINE
 from raidplan.twin.rehearsal.cases import Case
 from raidplan.twin.rehearsal.observed import Observation
 
@@ -19,6 +20,8 @@ class Stage:
     passed: bool
     detail: str = ""
     """The end of what a program said, where the stage failed."""
+    began: float = 0.0
+    """Seconds after the start of the rehearsal."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class Claim:
     as_predicted: bool
     rates: tuple[float, float] | None = None
     """Bytes per second, predicted and observed, where it is a rate."""
+    counts: bool = True
+    """It is a prediction, which could fail; else it is shown alone."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,8 @@ class Tried:
     claims: tuple[Claim, ...] = ()
     measured: Mapping[str, float] = field(default_factory=dict)
     """Times in seconds, by the code of what took them; nothing is predicted of them."""
+    began: float = 0.0
+    """Seconds after the start of the rehearsal."""
 
     @property
     def as_predicted(self) -> bool:
@@ -63,7 +70,10 @@ class Tried:
     @property
     def judged(self) -> list[bool]:
         """Whether each prediction was observed."""
-        return [*(one.as_predicted for one in self.observed), *(one.as_predicted for one in self.claims)]
+        return [
+            *(one.as_predicted for one in self.observed),
+            *(one.as_predicted for one in self.claims if one.counts),
+        ]
 
 
 @dataclass(frozen=True)
@@ -72,6 +82,7 @@ class Report:
 
     host: str
     layout_digest: str
+    """The layout's own, as `plan` has it, and not the twin's."""
     seed: int
     command: str
     """The command that repeats it."""
@@ -81,7 +92,9 @@ class Report:
     tried: tuple[Tried, ...] = ()
     control: Tried | None = None
     untried: tuple[str, ...] = ()
-    """Components that were not pulled, and other limits."""
+    """Everything that was left out, in sentences."""
+    old_layout_digest: str = ""
+    """The one of the layout that a change begins with."""
 
     @property
     def stopped(self) -> bool:
@@ -95,12 +108,14 @@ class Report:
             return False
         if self.control.claims:
             return all(claim.as_predicted for claim in self.control.claims)
-        return any(not one.predicted.survives and not one.survived for one in self.control.observed)
+        # Of a machine that is to live on silence shows nothing; one that is to die was looked at before.
+        failed = (one for one in self.control.observed if not one.predicted.survives and not one.survived)
+        return any(one.thing == MACHINE or not one.silent for one in failed)
 
     @property
     def void(self) -> bool:
-        """Cases were tried, and nothing shows that the rig sees a failure."""
-        return bool(self.tried) and not self.control_failed
+        """Cases were tried to the end, and nothing shows that the rig sees a failure."""
+        return bool(self.tried) and not self.stopped and not self.control_failed
 
     @property
     def predictions(self) -> tuple[int, int]:
@@ -111,5 +126,5 @@ class Report:
 
     @property
     def as_predicted(self) -> bool:
-        """Every stage passed, and every case went as predicted."""
-        return not self.stopped and all(tried.as_predicted for tried in self.tried)
+        """Every stage passed, every case went as predicted, and the control shows that it would have been seen."""
+        return not self.stopped and not self.void and all(tried.as_predicted for tried in self.tried)

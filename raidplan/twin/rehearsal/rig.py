@@ -13,7 +13,7 @@ from raidplan.estimate.survival import Survival, survive
 from raidplan.layout.kinds.naming import device_node
 from raidplan.plan.step import Plan, Run
 from raidplan.twin.rehearsal.subject import Subject
-from raidplan.twin.server import CommandTimeoutError, Twin, TwinError, UnreachableError
+from raidplan.twin.server import CommandError, CommandTimeoutError, Twin, TwinError, UnreachableError
 
 WITNESS, PLACES, GIVEN = "/root/witness.py", "/root/places.py", "/root/rehearsal.json"
 READY = "ready"
@@ -21,6 +21,10 @@ READY = "ready"
 SETTLE_SECONDS = 4.0
 """Seconds for which the writers go on after something happened, before anything is looked at."""
 LOOK_SECONDS = 900.0
+BEGIN_TRIES = 60
+"""Seconds that a writer has for its first record."""
+COMES_TRIES = 100
+"""Looks for a disk that was plugged in."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +55,15 @@ class Rig:
         swaps = {name: arrays[entry.device] for name, entry in layout.swap.items() if entry.device in arrays}
         self.twin.put(Path(__file__).with_name("witness.py"), WITNESS)
         self.twin.put(Path(__file__).with_name("places.py"), PLACES)
-        self.give({"mounts": list(self.mounts.values()), "arrays": arrays, "swaps": swaps})
+        self.give({"mounts": self.mounts, "arrays": arrays, "swaps": swaps, "disks": self.disks()})
 
     def give(self, given: Mapping[str, Any]) -> None:
         """Tells the programs what they look at."""
         self.twin.put(json.dumps(given).encode(), GIVEN)
 
-    def witness(self, word: str) -> str:
+    def witness(self, *words: str) -> str:
         """The answer of the witness. Raises TwinError where the guest does not."""
-        done = self.twin.run(["python3", "-I", WITNESS, word], timeout=LOOK_SECONDS)
-        return done.stdout
+        return self.twin.run(["python3", "-I", WITNESS, *words], timeout=LOOK_SECONDS).stdout
 
     def places(self, *words: str) -> Any:
         """The answer of the program that knows places of blocks. Raises TwinError, ValueError."""
@@ -69,22 +72,77 @@ class Rig:
         )
 
     def start_writing(self) -> None:
-        """Starts everything that writes, and lets it write for a while; syncs run as fast as they can."""
+        """Starts everything that writes, and lets it write for a while; syncs run as fast as they can.
+
+        Raises TwinError where a writer does not come to a record: of none that was acknowledged none could be lost.
+        """
         self.release_syncs()
         self.witness("start")
         time.sleep(SETTLE_SECONDS)
+        for _ in range(BEGIN_TRIES):
+            idle = [name for name, count in self.acknowledged().items() if not count]
+            if not idle:
+                return
+            time.sleep(1)
+        raise TwinError(f"no record was written on {', '.join(idle)} within {BEGIN_TRIES} s")
+
+    def acknowledged(self) -> dict[str, int]:
+        """The number of records that the writer on each file system knows to be written."""
+        counts: dict[str, int] = json.loads(self.witness("acknowledged"))
+        return counts
 
     def release_syncs(self) -> None:
         """Takes away the limit of syncs that the image has at each boot."""
         self.twin.run("sysctl --quiet --write dev.raid.speed_limit_max=400000", check=False)
 
-    def observation(self) -> Mapping[str, Any] | None:
-        """Everything that the witness observes; None where the guest does not answer any more."""
+    def observation(self, fills: int = 1) -> Mapping[str, Any] | None:
+        """Everything that the witness observes, with so many files of `fill`; None where the guest does not answer any more.
+
+        Raises TwinError where the guest does, and the witness fails.
+        """
         try:
-            found: Mapping[str, Any] = json.loads(self.witness("look"))
-            return found
-        except (UnreachableError, CommandTimeoutError, TwinError, ValueError):
+            found: Mapping[str, Any] = json.loads(self.witness("look", str(fills)))
+        except (UnreachableError, CommandTimeoutError):
             return None
+        except CommandError:
+            if self._reads_programs():
+                raise
+            return None
+        except ValueError as error:
+            raise TwinError(f"the witness gave no JSON: {error}") from None
+        return found
+
+    def _reads_programs(self) -> bool:
+        """The file system with the programs can be read past all caches: a program that ends badly then does so by itself."""
+        words = ["dd", f"if={WITNESS}", "of=/dev/null", "bs=4096", "iflag=direct", "status=none"]
+        try:
+            return self.twin.run(words, check=False, timeout=LOOK_SECONDS).ok
+        except (UnreachableError, CommandTimeoutError):
+            return False
+
+    def node(self, disk: str) -> str:
+        """The device node of a disk in the guest, once it is there. Raises TwinError."""
+        serial = next(each.serial for each in self.twin.machine.disks if each.name == disk)
+        for _ in range(COMES_TRIES):
+            if (here := self.disks()).get(serial):
+                return here[serial]["node"]
+            time.sleep(0.2)
+        raise TwinError(f"disk {disk}: the guest has none with the serial number {serial}")
+
+    def disk(self, node: str) -> str:
+        """The layout's name of a disk that is this node in the guest."""
+        serial = next(serial for serial, here in self.disks().items() if here["node"] == node)
+        return next(disk.name for disk in self.twin.machine.disks if disk.serial == serial)
+
+    def disks(self) -> dict[str, dict[str, str]]:
+        """The node and the place of each disk in the guest by its serial number."""
+        found: dict[str, dict[str, str]] = self.places("disks")
+        return found
+
+    def moved(self) -> int:
+        """The number of disks that are in another place than when the programs were put into the guest."""
+        before = json.loads(self.twin.get(GIVEN))["disks"]
+        return sum(here["place"] != before[serial]["place"] for serial, here in self.disks().items())
 
 
 def members_of(plan: Plan) -> dict[str, tuple[str, ...]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from raidplan.base.words import counted
 from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.boots import boot
-from raidplan.twin.rehearsal.cases import Case, Fault, Source, cases_of, control, untried
+from raidplan.twin.rehearsal.cases import Case, Fault, Source, cases_of, control
 from raidplan.twin.rehearsal.faults import pulled
 from raidplan.twin.rehearsal.making import made
 from raidplan.twin.rehearsal.report import Report, Tried
@@ -16,6 +16,7 @@ from raidplan.twin.rehearsal.rig import READY, Rig
 from raidplan.twin.rehearsal.scrubs import limping, medium
 from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, begun
 from raidplan.twin.rehearsal.subject import Subject
+from raidplan.twin.rehearsal.untried import untried
 from raidplan.twin.server.wiring import disks_of
 
 PLAYED: Mapping[Fault, Callable[[Rig, Case], Tried]] = {
@@ -40,23 +41,20 @@ def rehearse(subject: Subject, plan: Plan, report: Report, wish: Wish, say: Say)
     """
     source = Source(subject.topology, wish.pairs, wish.seed)
     cases = cases_of(source, wish.faults)
-    report = replace(report, untried=tuple(untried(source.survival)))
     run = Run(say)
+    run.untried += untried(source, cases, wish.faults)
     say(
         f"to come: the layout applied and booted, then {counted(len(cases), 'case')}{' and the control' * bool(cases)}"
     )
-    try:
-        return _rehearsed(subject, plan, report, wish, run, source, cases)
-    except StageFailed:
-        return run.into(report)
+    with contextlib.suppress(StageFailed):
+        _rehearse(subject, plan, wish, run, source, cases)
+    return run.into(report)
 
 
-def _rehearsed(
-    subject: Subject, plan: Plan, report: Report, wish: Wish, run: Run, source: Source, cases: list[Case]
-) -> Report:
+def _rehearse(subject: Subject, plan: Plan, wish: Wish, run: Run, source: Source, cases: list[Case]) -> None:
     with begun(disks_of(subject.topology.layout), subject, wish, run) as twin:
         rig = Rig.of(twin, subject, plan)
-        report = replace(report, versions=made(rig, plan, run))
+        made(rig, plan, run)
         if wish.shell:
             run.open_shell(twin)
         if cases:
@@ -68,9 +66,8 @@ def _rehearsed(
             _play(rig, run, "faults", [case for case in cases if case not in boots], len(cases))
             if (last := control(source.survival)) is not None:
                 with run.stage("control", f"{last.name} pulled, which must stop something"):
-                    report = replace(report, control=pulled(rig, last))
+                    run.control = run.timed(pulled(rig, last))
             _play(rig, run, "boots", boots, len(cases))
-    return run.into(report)
 
 
 def _play(rig: Rig, run: Run, name: str, cases: list[Case], of: int) -> None:

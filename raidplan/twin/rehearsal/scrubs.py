@@ -14,15 +14,21 @@ from typing import Any
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
 from raidplan.layout.kinds.naming import device_node
+from raidplan.topology.resolve import DISKS
 from raidplan.twin.rehearsal.cases import Case, Fault
+from raidplan.twin.rehearsal.faults import counted, some
 from raidplan.twin.rehearsal.media import change, is_changed, slow, unreadable
 from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations
+from raidplan.twin.rehearsal.rebuilding import seconds_of_a_read
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
+from raidplan.twin.server import end_of
 
 CHANGED_BYTES = 1024
 LIMPING = 20
 """Requests per second of a disk that limps."""
+LEAST = 0.8 / LIMPING
+"""Seconds that half of the reads of such a disk take, one after the other."""
 EITHER = "right or wrong, by the copy that is read"
 
 
@@ -39,7 +45,7 @@ def medium(rig: Rig, case: Case) -> Tried:
 
 
 def _claims(rig: Rig, case: Case, mount: str, node: str, place: dict[str, Any]) -> Iterator[Claim]:
-    disk = _disk(rig, place["disk"])
+    disk = rig.disk(f"/dev/{place['disk']}")
     sector = str(place["sector"])
     array: Path = ("arrays", case.name)
     level = LEVELS[rig.subject.topology.layout.arrays[case.name].level]
@@ -53,22 +59,19 @@ def _claims(rig: Rig, case: Case, mount: str, node: str, place: dict[str, Any]) 
         mended = "still wrong" if is_changed(rig.twin, disk, place["byte"]) else "right"
         yield _same(array, "sector after the scrub", "right", mended)
         if level.parity:  # of RAID1 the kernel counts none
-            yield _some(array, "corrected", check["corrected"])
+            yield some(array, "corrected", counted(check, "corrected"))
         yield _same(array, "members out", "0", str(check["degraded"]))
         yield _same(array, "reader", "right", _reader(rig, mount, node))
         return
     copies = not level.parity
     expected = EITHER if copies else "wrong" if case.kind == "data" else "right"
     yield _read(array, "reader", expected, _reader(rig, mount, node))
-    yield _some(array, "mismatches", rig.places("scrub", node, "check", sector)["mismatches"])
-    rig.places("scrub", node, "repair", sector)
+    yield some(array, "mismatches", counted(rig.places("scrub", node, "check", sector), "mismatches"))
+    repair = rig.places("scrub", node, "repair", sector)
     again = rig.places("scrub", node, "check", sector)
-    yield _same(array, "mismatches after repair", "0", str(again["mismatches"]))
+    left = counted({**again, "in_time": repair["in_time"] and again["in_time"]}, "mismatches")
+    yield _same(array, "mismatches after repair", "0", left)
     yield _read(array, "reader after repair", expected, _reader(rig, mount, node))
-
-
-def _some(thing: Path, what: str, count: int) -> Claim:
-    return Claim(thing, what, "some", str(count), count > 0)
 
 
 def _same(thing: Path, what: str, predicted: str, observed: str) -> Claim:
@@ -76,13 +79,14 @@ def _same(thing: Path, what: str, predicted: str, observed: str) -> Claim:
 
 
 def _read(thing: Path, what: str, predicted: str, observed: str) -> Claim:
-    possible = ("right", "wrong") if predicted == EITHER else (predicted,)
-    return Claim(thing, what, predicted, observed, observed in possible)
+    if predicted == EITHER and observed in ("right", "wrong"):
+        return Claim(thing, what, predicted, observed, True, counts=False)
+    return _same(thing, what, predicted, observed)
 
 
 def _reader(rig: Rig, mount: str, node: str) -> str:
     """The result of reading all records of the file system: right, wrong, or an error."""
-    rig.twin.run(["python3", "-I", "/root/places.py", "forget", node])
+    rig.places("forget", node)
     found = rig.observation()
     read = found["mounts"][mount]["read"] if found else "no answer"
     if not isinstance(read, dict):
@@ -95,25 +99,25 @@ def _mount(rig: Rig, array: str) -> str:
     return next(entry.mount for entry in entries if entry.device == array and entry.mount)
 
 
-def _disk(rig: Rig, name: str) -> str:
-    """The disk of the layout that has this name in the guest."""
-    serial = rig.twin.run(["lsblk", "-dno", "SERIAL", f"/dev/{name}"]).stdout.strip()
-    return next(disk.name for disk in rig.twin.machine.disks if disk.serial == serial)
-
-
 def limping(rig: Rig, case: Case) -> Tried:
-    """One disk limps while everything works: nothing may stop, and requests take longer."""
+    """One disk limps while everything works: it takes longer to read, and nothing may stop."""
     began = time.monotonic()
+    node = rig.node(case.disks[0])
     before = _longest(rig)
     with slow(rig.twin, case.disks[0], LIMPING):
         time.sleep(SETTLE_SECONDS)
+        read = seconds_of_a_read(rig.twin, node)
         during = _longest(rig)
         found = rig.observation()
-    seen = observations(case, rig.survival, rig.subject.topology, found)
+    limps = Claim((*DISKS, case.disks[0]), "limps", f"at least {LEAST:.3f} s", f"{read:.3f} s", read >= LEAST)
+    said = end_of(rig.twin.console) if found is None else ""
+    seen = observations(case, rig.survival, rig.subject.topology, found, said)
     lost = tuple(lost_bytes(found, seen, rig.subject.topology))
     rig.twin.restore(READY)
     measured = {"longest request": before, "longest request while it limps": during}
-    return Tried(case, time.monotonic() - began, tuple(seen), lost, acknowledged(found), measured=measured)
+    return Tried(
+        case, time.monotonic() - began, tuple(seen), lost, acknowledged(found), claims=(limps,), measured=measured
+    )  # fmt: skip
 
 
 def _longest(rig: Rig) -> float:

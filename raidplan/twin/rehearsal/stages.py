@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,10 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from raidplan import __version__
 from raidplan.base.words import duration
 from raidplan.layout.model import Layout
 from raidplan.twin.rehearsal import typist
-from raidplan.twin.rehearsal.host import EMULATION
+from raidplan.twin.rehearsal.host import CONSOLE, EMULATION, emulator
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Subject, described
 from raidplan.twin.server import Disk, Image, Link, Twin, TwinError, find_or_build, install_raidplan
@@ -31,6 +33,8 @@ RAIDPLAN = ("python3", "-I", "/root/typist.py", "raidplan")
 """The command in the twin, with somebody who types the passphrase that it asks for."""
 WHOLE, NOTHING = "every property was read back", "nothing to do"
 """The words of `apply` at its end."""
+EVENTS, EVENTS_SECONDS = "/root/apply.events", 30.0
+"""The events of the last apply, in the twin; a guest that hangs is not waited for longer."""
 Say = Callable[[str], None]
 
 
@@ -47,6 +51,8 @@ class Wish:
     accelerator: str = EMULATION
     image: Image | None = None
     """One that was made elsewhere; None: that of the release."""
+    logs: Path | None = None
+    """Where the console log and the events of each apply go; None: nowhere."""
     shell: bool = False
     """A person enters the machine once the layout stands."""
 
@@ -57,28 +63,38 @@ class StageFailed(Exception):
 
 @dataclass
 class Run:
-    """The stages and cases so far, and where their times are said."""
+    """Everything that was observed so far, and where times are said."""
 
     say: Say
+    logs: Path | None = None
     began: float = field(default_factory=time.monotonic)
     stages: list[Stage] = field(default_factory=list)
     tried: list[Tried] = field(default_factory=list)
+    control: Tried | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    differences: list[str] = field(default_factory=list)
+    untried: list[str] = field(default_factory=list)
 
     @contextmanager
     def stage(self, name: str, what: str) -> Iterator[None]:
         """Times a stage and says what it does; a failure ends the rehearsal."""
         start = time.monotonic()
-        self.say(f"{duration(start - self.began):>10}  {name}: {what}")
+        since = start - self.began
+        self.say(f"{duration(since):>10}  {name}: {what}")
         try:
             yield
-        except (TwinError, StageFailed) as error:
-            self.stages.append(Stage(name, time.monotonic() - start, False, str(error)[-3000:]))
+        except (TwinError, StageFailed, OSError) as error:  # OSError: the host has no more room
+            self.stages.append(Stage(name, time.monotonic() - start, False, str(error)[-3000:], since))
             raise StageFailed(str(error)) from None
-        self.stages.append(Stage(name, time.monotonic() - start, True))
+        self.stages.append(Stage(name, time.monotonic() - start, True, began=since))
+
+    def timed(self, tried: Tried) -> Tried:
+        """A case that has just ended, with its place in the time line."""
+        return replace(tried, began=max(0.0, time.monotonic() - self.began - tried.seconds))
 
     def played(self, tried: Tried, of: int) -> None:
         """Keeps what a case observed, and says whether it went as predicted."""
-        self.tried.append(tried)
+        self.tried.append(self.timed(tried))
         case, verdict = tried.case, "as predicted" if tried.as_predicted else "NOT as predicted"
         words = f"{case.fault.value} {case.kind} {case.name}: {verdict}, {duration(tried.seconds)}"
         self.say(f"{'':10}  {len(self.tried)} of {of}: {words}")
@@ -90,9 +106,21 @@ class Run:
         ):
             subprocess.run(["ssh", "-t", "-F", str(twin.ssh_config), twin.host], check=False)
 
+    def keep_events(self, twin: Twin) -> None:
+        """Puts the events of the last apply beside the console log, where they are asked for and the guest gives them."""
+        if self.logs is None:
+            return
+        with contextlib.suppress(TwinError):
+            events = twin.get(EVENTS, timeout=EVENTS_SECONDS)
+            count = len([*self.logs.glob("apply-*.jsonl")]) + 1
+            (self.logs / f"apply-{count}.jsonl").write_bytes(events)
+
     def into(self, report: Report) -> Report:
-        """The report with all stages and cases so far."""
-        return replace(report, stages=tuple(self.stages), tried=tuple(self.tried))
+        """The report with everything so far."""
+        return replace(
+            report, stages=tuple(self.stages), tried=tuple(self.tried), control=self.control, versions=self.versions,
+            differences=(*report.differences, *self.differences), untried=(*report.untried, *self.untried),
+        )  # fmt: skip
 
 
 @contextmanager
@@ -100,6 +128,10 @@ def begun(
     disks: Sequence[Disk], subject: Subject, wish: Wish, run: Run, links: Sequence[Link] = ()
 ) -> Iterator[Twin]:
     """The machine with these disks and limits, booted from the image of the release. Raises StageFailed."""
+    run.logs = wish.logs
+    if run.logs:
+        run.logs.mkdir(parents=True, exist_ok=True)
+    run.versions |= {"raidplan": __version__, "QEMU": f"{emulator()} ({wish.accelerator.partition(',')[0]})"}
     image = wish.image
     if image is None:
         recipe = (
@@ -112,7 +144,7 @@ def begun(
     with run.stage("boot", described(subject)):
         twin = Twin.start(
             disks, memory_mib=subject.memory_mib, image=image, directory=wish.folder, accelerator=wish.accelerator,
-            boot_timeout=BOOT_SECONDS, links=links, firmware=subject.firmware,
+            boot_timeout=BOOT_SECONDS, links=links, firmware=subject.firmware, console=wish.logs and wish.logs / CONSOLE,
         )  # fmt: skip
     with twin:
         yield twin
@@ -132,11 +164,15 @@ def put_key_files(twin: Twin, layout: Layout) -> None:
         twin.put(PASSPHRASE.encode(), file, mode=0o400)
 
 
-def applied(twin: Twin, plan: str, host: str, ending: str, target: str = "") -> None:
-    """Applies a plan in the twin, below a target if one is named. Raises StageFailed where it does not end with these words."""
-    options = ["--confirm", host, *(["--target", target] if target else [])]
-    done = twin.run([*RAIDPLAN, "apply", plan, *options], check=False, timeout=APPLY_SECONDS)
-    if done.returncode or ending not in done.stdout + done.stderr:
+def applied(run: Run, twin: Twin, plan: str, host: str, *endings: str, target: str = "") -> None:
+    """Applies a plan in the twin, below a target if one is named. Raises StageFailed where it ends with none of these words."""
+    options = ["--confirm", host, "--events", EVENTS, *(["--target", target] if target else [])]
+    twin.run(["rm", "-f", EVENTS])
+    try:
+        done = twin.run([*RAIDPLAN, "apply", plan, *options], check=False, timeout=APPLY_SECONDS)
+    finally:
+        run.keep_events(twin)
+    if done.returncode or not any(words in done.stdout + done.stderr for words in endings):
         raise StageFailed(
             f"raidplan apply ended with {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,8 @@ from raidplan.topology import Topology, resolve
 from raidplan.topology.boot_places import boot_places
 from raidplan.twin.loops.scale import scaled
 from raidplan.twin.rehearsal.boot_outcomes import boots_itself
-from raidplan.twin.server.hardware import MODEL_AT_MOST, Firmware
+from raidplan.twin.server.hardware import Disk, Firmware, Machine, carries, check_machine
+from raidplan.twin.server.wiring import disks_of
 
 SYSTEM_MIB = 1536
 """Memory of the guest beside the stripe caches, MiB."""
@@ -90,11 +91,23 @@ def subject_of(topology: Topology, scale: int = 1) -> Subject:
     errors = [finding.message for finding in findings if finding.severity is Severity.ERROR]
     if errors:
         raise Unsuited(f"its twin cannot be built: {errors[0]}")
-    return Subject(found, yaml_text(data), _memory(found), tuple(differences))
+    subject = Subject(found, yaml_text(data), _memory(found), tuple(differences))
+    check_disks(disks_of(found.layout), subject)
+    return subject
+
+
+def check_disks(disks: Iterable[Disk], subject: Subject) -> None:
+    """Raises Unsuited for disks that the virtual machine of a subject cannot show."""
+    try:
+        check_machine(Machine(tuple(disks), memory_mib=subject.memory_mib, firmware=subject.firmware))
+    except ValueError as error:
+        raise Unsuited(f"a virtual machine cannot have these disks: {error}") from None
 
 
 def _unsuited(layout: Layout) -> Iterator[str]:
     """Why no twin can be made of a layout."""
+    if not layout.hardware.disks:
+        yield "the layout has no disks, so there is nothing to rehearse; describe them below `hardware:`"
     if unsized := [name for name, disk in layout.hardware.disks.items() if disk.size is None]:
         yield f"{', '.join(unsized)}: a disk without a size cannot be made; state `size:`"
     if kept := [name for name, disk in layout.hardware.disks.items() if disk.table_stays]:
@@ -113,14 +126,15 @@ def _shown(data: dict[str, Any]) -> Iterator[str]:
     ):
         if [disk.pop(key) for disk in disks.values() if key in disk]:
             yield f"`{key}` is left out: {why}"
-    long = [disk for disk in disks.values() if len(str(disk.get("model", ""))) > MODEL_AT_MOST]
-    for disk in long:
-        del disk["model"]
-    if long:
-        yield f"{counted(len(long), 'disk')} shows no model: SCSI carries {MODEL_AT_MOST} characters"
-    for name, disk in disks.items():
+    for key in ("model", "serial", "wwn"):
+        unlike = [disk for disk in disks.values() if key in disk and not carries(key, str(disk[key]))]
+        for disk in unlike:
+            del disk[key]
+        if unlike:
+            yield f"{counted(len(unlike), 'disk')}: `{key}` is left out, since a virtual SCSI disk cannot show it"
+    for number, (name, disk) in enumerate(disks.items()):
         if not disk.keys() & {"serial", "wwn"}:
-            disk["serial"] = name
+            disk["serial"] = name if carries("serial", name) else f"disk-{number}"
 
 
 def _synced(data: dict[str, Any]) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """Runs in the guest: writes to every file system and into swap without end, and says what of it still stands.
 
-A program of its own, with the mount points, arrays and swap areas as JSON in `GIVEN`: `witness.py fill` writes records
-that stay, `start` begins to write, `look` tells what stands, `acknowledged` how far the writers are, `limp` how long
-requests take. A record counts as acknowledged once fdatasync(2) has returned; how many there are is kept in memory, in /run.
+A program of its own, with file systems and their mount points, arrays and swap areas as JSON in `GIVEN`: `witness.py fill 0`
+writes records that stay, `start` begins to write, `press` too, without a flush, `look 1` tells what stands, with so many files
+of `fill`, `acknowledged` how far the writers are, `limp` how long requests take. A record counts as
+acknowledged once fdatasync(2) has returned; how many there are is kept in memory, in /run.
 """
 
 import hashlib
@@ -22,6 +23,8 @@ HOME, GIVEN = Path("/run/rehearsal"), Path("/root/rehearsal.json")
 RECORD, MOST = 16384, 1500
 FILL = 64
 """Records in each file of `fill`."""
+PRESSED = 64
+"""Records in each file of `press`."""
 PAGES = 512
 """Pages of 4 KiB pushed into each swap area."""
 PAGE_OUT = 21  # MADV_PAGEOUT, madvise(2), Linux 5.4
@@ -29,9 +32,9 @@ PATIENCE, TIMES, MOST_PATIENT = 25, 30, 120
 """Seconds after which a read or a write counts as hanging, at least and at most; between, so many times what it takes in good times."""
 
 
-def record(mount: str, number: int) -> bytes:
-    """The content of a record: it can be made again, and no two are the same."""
-    return hashlib.shake_128(f"{mount} {number}".encode()).digest(RECORD)
+def record(name: str, number: int) -> bytes:
+    """The content of a record of the file system that the layout calls so, wherever it is mounted: no two are the same."""
+    return hashlib.shake_128(f"{name} {number}".encode()).digest(RECORD)
 
 
 def spawned(work: Callable[[], None]) -> int:
@@ -49,15 +52,23 @@ def spawned(work: Callable[[], None]) -> int:
         os._exit(0)
 
 
-def write(mount: str, place: int) -> None:
+def keep_names(mount: str) -> None:
+    """The names of the files are on the disk, too."""
+    folder = os.open(mount, os.O_RDONLY | os.O_DIRECTORY)
+    os.fsync(folder)
+    os.close(folder)
+
+
+def write(name: str, mount: str, place: int) -> None:
     """Writes one record after the other until it fails or is ended."""
     room = os.statvfs(mount)
     most = min(MOST, room.f_bavail * room.f_frsize // 4 // RECORD)
     file = os.open(f"{mount}/rehearsal.{place}", os.O_RDWR | os.O_CREAT, 0o600)
+    keep_names(mount)
     acknowledged = os.open(HOME / f"{place}.acknowledged", os.O_WRONLY | os.O_CREAT, 0o600)
     for number in range(most):
         try:
-            os.pwrite(file, record(mount, number), number * RECORD)
+            os.pwrite(file, record(name, number), number * RECORD)
             os.fdatasync(file)
         except OSError as error:
             (HOME / f"{place}.error").write_text(error.strerror or "error")
@@ -66,20 +77,25 @@ def write(mount: str, place: int) -> None:
         time.sleep(0.15)
 
 
-def fill(given: dict[str, Any]) -> None:
-    """One more file of records on every file system, that nobody changes."""
-    for mount in given["mounts"]:
-        number = len(filled(mount))
+def press(mount: str, place: int) -> None:
+    """Writes again and again past the page cache and flushes nothing: so disks have writes in their caches when the power goes."""
+    buffer = mmap.mmap(-1, RECORD)
+    file = os.open(f"{mount}/rehearsal.{place}.unflushed", os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
+    while True:
+        buffer[:] = os.urandom(RECORD)
+        for number in range(PRESSED):
+            os.pwritev(file, [buffer], number * RECORD)
+
+
+def fill(given: dict[str, Any], number: int = 0) -> None:
+    """A file of records on every file system, that nobody changes."""
+    for name, mount in given["mounts"].items():
         with open(f"{mount}/rehearsal.fill{number}", "xb") as file:
             for each in range(FILL):
-                file.write(record(f"{mount} fill{number}", each))
+                file.write(record(f"{name} fill{number}", each))
             file.flush()
             os.fsync(file.fileno())
-
-
-def filled(mount: str) -> list[Path]:
-    """The files of `fill`."""
-    return sorted(Path(mount).glob("rehearsal.fill*"))
+        keep_names(mount)
 
 
 def areas() -> dict[str, int]:
@@ -121,8 +137,9 @@ def start(given: dict[str, Any]) -> None:
     """The writers of all file systems, and one process for swap."""
     HOME.mkdir(exist_ok=True)
     (HOME / "longest").write_text(str(max(limp(given).values(), default=0)))
-    pids = {str(place): spawned(partial(write, mount, place)) for place, mount in enumerate(given["mounts"])}
-    if areas():
+    mounts = enumerate(given["mounts"].items())
+    pids = {str(place): spawned(partial(write, name, mount, place)) for place, (name, mount) in mounts}
+    if areas() and given.get("paging", True):
         pids["swap"] = spawned(swap_out)
     (HOME / "pids.json").write_text(json.dumps(pids))
 
@@ -167,26 +184,29 @@ def writes(mount: str, place: int) -> str:
     return ""
 
 
-def damaged(mount: str, place: int, count: int) -> dict[str, Any]:
-    """The numbers of records that do not read back as they were written, of how many; acknowledged ones, and of `fill`."""
-    files = [(Path(mount, f"rehearsal.{place}"), mount, count)] if count else []
-    files += [(file, f"{mount} {file.suffix[1:]}", FILL) for file in filled(mount)]
+def damaged(name: str, mount: str, place: int, count: int, fills: int) -> dict[str, Any]:
+    """The numbers of records that do not read back as they were written, of how many; acknowledged ones, and of `fill`.
+
+    Raises OSError where one of these files is not there.
+    """
+    files = [(Path(mount, f"rehearsal.{place}"), name, count)] if count else []
+    files += [(Path(mount, f"rehearsal.fill{n}"), f"{name} fill{n}", FILL) for n in range(fills)]
     wrong: list[int] = []
-    for path, name, records in files:
+    for path, of, records in files:
         file = os.open(path, os.O_RDONLY)
         os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
-        wrong += [n for n in range(records) if os.pread(file, RECORD, n * RECORD) != record(name, n)]
+        wrong += [n for n in range(records) if os.pread(file, RECORD, n * RECORD) != record(of, n)]
         os.close(file)
-    return {"acknowledged": sum(records for *_, records in files), "damaged": wrong[:20]}
+    return {"acknowledged": sum(records for *_, records in files), "damaged": wrong}
 
 
 def acknowledged(given: dict[str, Any]) -> dict[str, int]:
     """The number of records that each writer knows to be written; after a boot, of those that wrote before."""
     counts = {}
-    for place, mount in enumerate(given["mounts"]):
+    for place, name in enumerate(given["mounts"]):
         file = HOME / f"{place}.acknowledged"
         text = file.read_text().strip() if file.exists() else ""
-        counts[mount] = int(text or given.get("acknowledged", {}).get(mount, 0))
+        counts[name] = int(text or given.get("acknowledged", {}).get(name, 0))
     return counts
 
 
@@ -244,16 +264,16 @@ def paging() -> dict[str, Any]:
     return {"areas": list(areas()), "reads": now != before, "alive": alive(pids["swap"]), "error": error}
 
 
-def look(given: dict[str, Any]) -> dict[str, Any]:
-    """Everything that is observed, as one JSON value."""
+def look(given: dict[str, Any], fills: int = 1) -> dict[str, Any]:
+    """Everything that is observed, as one JSON value; every file system has so many files of `fill`."""
     Path("/proc/sys/vm/drop_caches").write_text("3")
     counts = acknowledged(given)
     mounts = {}
-    for place, mount in enumerate(given["mounts"]):
+    for place, (name, mount) in enumerate(given["mounts"].items()):
         mounts[mount] = {
             "mounted": os.path.ismount(mount),
             "write": within(patience(), partial(writes, mount, place)),
-            "read": within(patience(), partial(damaged, mount, place, counts[mount])),
+            "read": within(patience(), partial(damaged, name, mount, place, counts[name], fills)),
         }
     return {
         "arrays": {name: array(node) for name, node in given["arrays"].items()},
@@ -266,13 +286,13 @@ def look(given: dict[str, Any]) -> dict[str, Any]:
 def limp(given: dict[str, Any]) -> dict[str, float]:
     """The longest time in seconds that a write with fdatasync, and a read past the caches, took on each file system."""
     longest = {}
-    for place, mount in enumerate(given["mounts"]):
+    for place, mount in enumerate(given["mounts"].values()):
         Path("/proc/sys/vm/drop_caches").write_text("3")
         times = [time.monotonic()]
         for _ in range(8):
             writes(mount, place)
             times.append(time.monotonic())
-        for path in filled(mount):
+        for path in Path(mount).glob("rehearsal.fill*"):
             path.read_bytes()
             times.append(time.monotonic())
         longest[mount] = max(after - before for before, after in pairwise(times))
@@ -281,13 +301,17 @@ def limp(given: dict[str, Any]) -> dict[str, float]:
 
 if __name__ == "__main__":
     given = json.loads(GIVEN.read_text())
-    match sys.argv[1]:
+    word, *numbers = sys.argv[1:]
+    match word:
         case "fill":
-            fill(given)
+            fill(given, *map(int, numbers))
         case "start":
             start(given)
+        case "press":
+            for place, mount in enumerate(given["mounts"].values()):
+                spawned(partial(press, mount, place))
         case "look":
-            json.dump(look(given), sys.stdout)
+            json.dump(look(given, *map(int, numbers)), sys.stdout)
         case "acknowledged":
             json.dump(acknowledged(given), sys.stdout)
         case "limp":

@@ -8,8 +8,10 @@ from raidplan.twin.server.failure import (
     BuildError,
     CommandError,
     CommandTimeoutError,
+    HostError,
     TwinError,
     UnreachableError,
+    end_of,
 )
 from raidplan.twin.server.hardware import Disk, Link
 from raidplan.twin.server.image import Image, cache_folder, find_or_build
@@ -25,6 +27,7 @@ __all__ = [
     "CommandError",
     "CommandTimeoutError",
     "Disk",
+    "HostError",
     "Image",
     "Link",
     "Recipe",
@@ -33,6 +36,7 @@ __all__ = [
     "TwinError",
     "UnreachableError",
     "cache_folder",
+    "end_of",
     "find_or_build",
     "install_raidplan",
     "lose_unflushed",

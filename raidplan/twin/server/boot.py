@@ -6,16 +6,24 @@ import re
 import socket
 import subprocess
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from raidplan.twin.server.arguments import Paths, qemu_arguments
 from raidplan.twin.server.console import Console
-from raidplan.twin.server.failure import BootError, UnreachableError, with_console
+from raidplan.twin.server.failure import (
+    BootError,
+    HostError,
+    TwinError,
+    UnreachableError,
+    room_in,
+    with_console,
+)
 from raidplan.twin.server.hardware import Machine
 from raidplan.twin.server.image import Image
 from raidplan.twin.server.process import QemuProcess
+from raidplan.twin.server.qmp import Monitor
 from raidplan.twin.server.ssh import Shell
 
 _PORT_TRIES = 5
@@ -31,7 +39,7 @@ class PortTakenError(Exception):
 def power_on(
     machine: Machine, paths: Paths, image: Image, shell: Shell, log: Path, deadline: float
 ) -> Started:
-    """QEMU started on a free port, and the connection to the guest once it answers. Raises BootError."""
+    """QEMU started on a free port, and the connection to the guest once it answers. Raises BootError, HostError."""
     for _ in range(_PORT_TRIES):
         port = free_port()
         shell = replace(shell, port=port)
@@ -44,7 +52,7 @@ def power_on(
         except BaseException:
             process.kill()
             raise
-    raise BootError("no free port on the loopback address")
+    raise HostError("no free port on the loopback address")
 
 
 def free_port() -> int:
@@ -58,26 +66,41 @@ def free_port() -> int:
 def connected(shell: Shell, process: QemuProcess, paths: Paths, deadline: float) -> subprocess.Popen[bytes]:
     """The process that holds the connection to the guest, once it answers; `deadline` as `time.monotonic` counts.
 
-    Raises PortTakenError, BootError.
+    Raises PortTakenError, BootError, HostError.
     """
     with closing(Console(paths.console, paths.terminal)) as console:
-        _wait(shell, process, console, deadline)
+        _wait(shell, process, console, deadline, paths)
     try:
         return shell.connect(max(10.0, deadline - time.monotonic()))
     except UnreachableError as error:
         raise BootError(with_console(str(error), paths.console)) from error
 
 
-def _wait(shell: Shell, process: QemuProcess, console: Console, deadline: float) -> None:
+def check_host(process: QemuProcess, paths: Paths) -> None:
+    """Raises HostError where it is the host for which the guest does not answer: QEMU failed, or a write to its files did."""
+    if process.ended():
+        if process.failed:
+            raise HostError(f"QEMU was ended, or failed: {process.messages or 'it said nothing'}")
+        return
+    status = ""
+    with suppress(TwinError), Monitor(paths.monitor) as monitor:
+        status = monitor.ask("query-status")["status"]
+    if status == "io-error":
+        raise HostError(f"the machine stands still, for a write to its files failed; {room_in(paths.root.parent)}")  # fmt: skip
+
+
+def _wait(shell: Shell, process: QemuProcess, console: Console, deadline: float, paths: Paths) -> None:
     """Until the guest answers over SSH."""
     while not shell.greets():
         console.answer()
         if process.ended():
             if "host forwarding" in process.messages:
                 raise PortTakenError
+            check_host(process, paths)
             raise BootError(with_console(f"the machine ended while booting: {process.messages}", console.log))
         if _GIVEN_UP.search(console.shown):
             raise BootError(with_console("the guest gave up booting", console.log))
         if time.monotonic() > deadline:
+            check_host(process, paths)
             raise BootError(with_console("the guest could not be reached in time", console.log))
         time.sleep(0.1)

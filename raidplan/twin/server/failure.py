@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-_TAIL_BYTES = 6000
+from raidplan.base.size import human
+
+_TAIL_BYTES = 2400
+"""Less than a report shows of a failure, so that what was tried is shown too."""
 
 
 class TwinError(Exception):
@@ -17,6 +23,10 @@ class BuildError(TwinError):
 
 class BootError(TwinError):
     """The machine ended, or was not reachable in time; the message ends with its console log."""
+
+
+class HostError(TwinError):
+    """The host did not do its part: a program failed or ended, or no room is left; of the guest it says nothing."""
 
 
 class CommandError(TwinError):
@@ -33,8 +43,26 @@ class UnreachableError(TwinError):
 
 def with_console(message: str, console: Path) -> str:
     """`message`, followed by the last lines of the console log."""
+    return f"{message}\n--- end of the console log ({console}) ---\n{end_of(console) or '(empty)'}"
+
+
+def end_of(console: Path) -> str:
+    """The last lines of a console log."""
     try:
-        text = console.read_bytes()[-_TAIL_BYTES:].decode(errors="replace").replace("\r", "")
+        return console.read_bytes()[-_TAIL_BYTES:].decode(errors="replace").replace("\r", "").strip()
     except OSError:
-        text = ""
-    return f"{message}\n--- end of the console log ({console}) ---\n{text.strip() or '(empty)'}"
+        return ""
+
+
+def room_in(directory: Path) -> str:
+    """The room that is left for the files of a machine, in words."""
+    return f"{human(shutil.disk_usage(directory).free)} are free in {directory}"
+
+
+@contextmanager
+def of_host(directory: Path) -> Iterator[None]:
+    """Files of a machine are written: where that fails, it is the host that fails."""
+    try:
+        yield
+    except OSError as error:
+        raise HostError(f"{error.filename or directory}: {error.strerror}; {room_in(directory)}") from error

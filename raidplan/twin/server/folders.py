@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from raidplan.twin.server.arguments import OVMF, Paths
-from raidplan.twin.server.failure import BootError
+from raidplan.twin.server.failure import HostError
 from raidplan.twin.server.hardware import Disk, Machine
 from raidplan.twin.server.image import Image
 from raidplan.twin.server.tools import tool
@@ -54,36 +54,38 @@ def lay_out(image: Image, paths: Paths, machine: Machine) -> None:
     if machine.snapshots:
         _above(image.root, paths.root)
     else:
-        tool(["cp", "--sparse=always", "--reflink=auto", str(image.root), str(paths.root)], BootError)
+        tool(["cp", "--sparse=always", "--reflink=auto", str(image.root), str(paths.root)], HostError)
     for disk in machine.disks:
         file = paths.disks[disk.name]
         file.unlink(missing_ok=True)
         if machine.snapshots:
             file.parent.mkdir(exist_ok=True)
-            tool(["qemu-img", "create", "-q", "-f", "qcow2", str(file), str(disk.size_bytes)], BootError)
+            tool(["qemu-img", "create", "-q", "-f", "qcow2", str(file), str(disk.size_bytes)], HostError)
     lay_out_disks(paths, machine.disks)
 
 
 def overlay(paths: Paths, blank: Collection[str] = ()) -> Paths:
-    """New files that hold what is written from now on, above those that stand; nothing is on the `blank` disks. Raises BootError."""
+    """New files that hold what is written from now on, above those that stand; nothing is on the `blank` disks. Raises HostError."""
 
     def above(path: Path, *, empty: bool = False) -> Path:
         made = path.with_suffix(".qcow2")
         made.unlink(missing_ok=True)
         if empty:
-            tool(["qemu-img", "create", "-q", "-f", "qcow2", str(made), str(path.stat().st_size)], BootError)
+            tool(["qemu-img", "create", "-q", "-f", "qcow2", str(made), str(path.stat().st_size)], HostError)
         else:
             _above(path, made)
         return made
 
     disks = {name: above(path, empty=name in blank) for name, path in paths.disks.items()}
+    for path in disks.values():
+        log_of(path).write_bytes(b"")  # QEMU begins it with the first write
     variables = above(paths.variables) if paths.variables.exists() else paths.variables
     return replace(paths, root=above(paths.root), variables=variables, disks=disks)
 
 
 def _above(base: Path, made: Path) -> None:
     """A file that holds what is written from now on, above a raw one."""
-    tool(["qemu-img", "create", "-q", "-f", "qcow2", "-b", str(base), "-F", "raw", str(made)], BootError)
+    tool(["qemu-img", "create", "-q", "-f", "qcow2", "-b", str(base), "-F", "raw", str(made)], HostError)
 
 
 def lay_out_disks(paths: Paths, disks: tuple[Disk, ...]) -> None:

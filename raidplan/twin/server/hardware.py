@@ -122,6 +122,12 @@ def check(disks: Sequence[Disk], links: Sequence[Link] = ()) -> None:
             raise ValueError(f"{name}: {count} disks; a controller takes {DISKS_PER_CONTROLLER_AT_MOST}")
 
 
+def carries(key: str, value: str) -> bool:
+    """Whether a disk can show this serial number, WWN or model."""
+    found = Disk("x", 512, **{key: value})  # type: ignore[arg-type]
+    return not [*_problems(found)]
+
+
 def _problems(disk: Disk) -> Iterable[str]:
     if not _NAME.fullmatch(disk.name):
         yield "a name is letters, digits, '_', '-' and '.', and begins with none of the last two"

@@ -1,15 +1,18 @@
 """The cached image of a recipe: a raw root file system, its kernel and its initramfs.
 
     <cache>/keys/id_ed25519            the key that opens every twin, made once
-    <cache>/<digest of the recipe>/    root.img, vmlinuz, initrd.img, host_key.pub
+    <cache>/<digest of the recipe>/    root.img, vmlinuz, initrd.img, host_key.pub, sizes.json
 
-A folder with a digest's name is complete: it is built under another name and renamed when finished. A lock
-file keeps a second builder waiting, which then finds the work done.
+A folder with a digest's name is complete: it is built under another name, and renamed when finished and on the disk. What is
+in it is held against its sizes each time that it is used; an image that is not whole is built again. A lock file keeps a second
+builder waiting, which then finds the work done.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import json
 import os
 import shutil
 import tempfile
@@ -21,12 +24,15 @@ from pathlib import Path
 from raidplan.twin.server.failure import BuildError
 from raidplan.twin.server.recipe import Recipe
 from raidplan.twin.server.sources import apt_options, debian_sources
-from raidplan.twin.server.tools import tool
+from raidplan.twin.server.tools import tool, tool_as_root
 
 Say = Callable[[str], None]
 """Called with one line for each thing that is begun."""
 
 MIB = 1 << 20
+PARTS = ("root.img", "vmlinuz", "initrd.img", "host_key.pub")
+SIZES = "sizes.json"
+"""The sizes of these files; written last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,32 +87,64 @@ def find_or_build(
     public = identity.with_suffix(".pub").read_text()
     recipe = replace(recipe or Recipe(), authorized_key=public)
     final = cache / recipe.digest
-    if again or not final.is_dir():
+    if again or not is_whole(final, recipe):
         with locked(cache / f"{recipe.digest}.lock"):
-            if again or not final.is_dir():
+            if again or not is_whole(final, recipe):
                 _build(recipe, final, say)
     return Image(final, identity)
 
 
+def is_whole(folder: Path, recipe: Recipe) -> bool:
+    """Whether all files of an image are there, of their sizes; one that was made before sizes were kept has the recipe's and none that is empty."""
+    try:
+        found = {name: (folder / name).stat().st_size for name in PARTS}
+        if not (folder / SIZES).exists():
+            return all(found.values()) and found["root.img"] == recipe.size_mib * MIB
+        return bool(found == json.loads((folder / SIZES).read_text()))
+    except (OSError, ValueError):
+        return False
+
+
 def _build(recipe: Recipe, final: Path, say: Say) -> None:
     for stale in final.parent.glob(f"{recipe.digest}.making-*"):
-        tool(_as_root("rm", "-rf", str(stale)), BuildError)  # we hold the lock: nobody is working in it
+        _remove(stale)  # we hold the lock: nobody is working in it
     work = Path(tempfile.mkdtemp(prefix=f"{recipe.digest}.making-", dir=final.parent))
     try:
         _fill(recipe, work, say)
-        if final.is_dir():
-            final.rename(work / "replaced")
         finished = work / "finished"
+        _keep(finished)
+        if final.exists():
+            final.rename(work / "replaced")
         finished.rename(final)
     finally:
-        tool(_as_root("rm", "-rf", str(work)), BuildError)
+        with contextlib.suppress(
+            BuildError
+        ):  # what ended the work is what counts; the next builder removes it
+            _remove(work)
+
+
+def _remove(folder: Path) -> None:
+    """Removes a folder whose files have owners of their own; nothing of another file system. Raises BuildError."""
+    tool_as_root(["rm", "--recursive", "--force", "--one-file-system", str(folder)], BuildError)
+
+
+def _keep(finished: Path) -> None:
+    """Writes the files of an image to the disk, and last their sizes."""
+    sizes = {file.name: file.stat().st_size for file in sorted(finished.iterdir())}
+    (finished / SIZES).write_text(json.dumps(sizes) + "\n")
+    for each in (*(finished / name for name in sizes), finished / SIZES, finished):
+        descriptor = os.open(each, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _fill(recipe: Recipe, work: Path, say: Say) -> None:
     folder, finished = work / "root", work / "finished"
     finished.mkdir()
     say(f"unpacking and configuring {recipe.release} ({len(recipe.included)} packages and what they need)")
-    tool(_as_root(*_mmdebstrap(recipe, work, folder)), BuildError)
+    tool_as_root(_mmdebstrap(recipe, work, folder), BuildError)
     say(f"making the root file system ({recipe.size_mib} MiB)")
     # uninitialised, systemd would enable units by preset at the first boot, which no installed Debian does
     (folder / "etc/machine-id").write_text(f"{recipe.digest}{recipe.digest}\n")
@@ -117,7 +155,7 @@ def _fill(recipe: Recipe, work: Path, say: Say) -> None:
         image.truncate(recipe.size_mib * MIB)
     made = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"  # the host writes zeros faster than the guest
     options = ["-t", "ext4", "-m", "0", "-L", "twin-root", "-E", made, "-d", str(folder)]
-    tool(_as_root("mke2fs", "-q", "-F", *options, str(finished / "root.img")), BuildError)
+    tool_as_root(["mke2fs", "-q", "-F", *options, str(finished / "root.img")], BuildError)
     tool(["fallocate", "--dig-holes", str(finished / "root.img")], BuildError)
 
 
@@ -142,12 +180,6 @@ def _mmdebstrap(recipe: Recipe, work: Path, folder: Path) -> list[str]:
         options += [f'--customize-hook=mkdir -p "$1/root/packages" && cd "$1/root/packages" && {fetch}']
     mirror = [str(sources)] if sources.stat().st_size else []
     return ["mmdebstrap", *options, recipe.release, str(folder), *mirror]
-
-
-def _as_root(*argv: str) -> list[str]:
-    """The command as root, or as root of a namespace of the user's own, in which the image's files get their owners."""
-    own = [] if os.geteuid() == 0 else ["unshare", "--map-auto", "--map-root-user", "--mount", "--"]
-    return [*own, *argv]
 
 
 def _identity(folder: Path) -> Path:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -19,23 +19,26 @@ from raidplan.twin.server.boot_files import take_boot_files
 from raidplan.twin.server.failure import (
     BootError,
     CommandTimeoutError,
+    HostError,
     TwinError,
-    UnreachableError,
+    of_host,
+    room_in,
     with_console,
 )
 from raidplan.twin.server.folders import lay_out, lay_out_disks, overlay, paths_in, socket_folder
+from raidplan.twin.server.guest import Guest
 from raidplan.twin.server.hardware import Disk, Firmware, Link, Machine, check_machine
 from raidplan.twin.server.image import Image, Say, find_or_build
 from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.qmp import Monitor
 from raidplan.twin.server.recipe import Recipe
-from raidplan.twin.server.ssh import HOST, Result, Shell
+from raidplan.twin.server.ssh import Shell
+from raidplan.twin.server.unflushed import lose_above
 
 BOOT_SECONDS = 240.0
-COMMAND_SECONDS = 600.0
 
 
-class Twin:
+class Twin(Guest):
     """A virtual server with the given disks; a context manager that ends it.
 
     Its files are in `directory`: root.img, one sparse file per disk below disks/, console.log, ssh_config.
@@ -96,7 +99,8 @@ class Twin:
         folder.mkdir(parents=True, exist_ok=True)
         twin = cls(machine, image, folder, console or folder / "console.log", own=directory is None, say=say)
         try:
-            lay_out(image, twin._paths, machine)
+            with of_host(folder):
+                lay_out(image, twin._paths, machine)
             twin._boot(boot_timeout)
         except BaseException:
             twin.stop()
@@ -113,49 +117,9 @@ class Twin:
         """Whether the machine is on."""
         return self._process is not None and not self._process.ended()
 
-    @property
-    def ssh_config(self) -> Path:
-        """A configuration file for ssh in which the guest is called `twin`, for testinfra and for people."""
-        return self._shell.config
-
-    @property
-    def host(self) -> str:
-        """The guest's name in `ssh_config`."""
-        return HOST
-
     def disk_file(self, name: str) -> Path:
         """The sparse file that holds the content of a disk."""
         return self._paths.disks[name]
-
-    def run(
-        self,
-        command: str | Sequence[str],
-        *,
-        check: bool = True,
-        timeout: float = COMMAND_SECONDS,
-        stdin: bytes | None = None,
-    ) -> Result:
-        """Runs a shell command, or words taken as they are, as root in the guest.
-
-        Raises CommandError for another exit code than 0 unless `check` is false, CommandTimeoutError after
-        `timeout` seconds, UnreachableError with the end of the console log where the guest has ended.
-        """
-        try:
-            return self._shell.run(command, check=check, timeout=timeout, stdin=stdin)
-        except UnreachableError as error:
-            raise UnreachableError(with_console(str(error), self.console)) from error
-
-    def put(self, content: Path | bytes, remote: str, *, mode: int | None = None) -> None:
-        """Writes a local file or bytes to `remote` and makes its folder; without `mode` a file keeps its own."""
-        data = content if isinstance(content, bytes) else content.read_bytes()
-        if mode is None:
-            mode = 0o644 if isinstance(content, bytes) else content.stat().st_mode & 0o777
-        script = 'mkdir -p "$(dirname "$0")" && cat > "$0" && chmod "$1" "$0"'
-        self.run(["sh", "-c", script, remote, f"{mode:o}"], stdin=data)
-
-    def get(self, remote: str, *, timeout: float = COMMAND_SECONDS) -> bytes:
-        """The content of a file in the guest. Raises CommandError where it cannot be read."""
-        return self._shell.read(remote, timeout)
 
     def reboot(self, *, timeout: float = BOOT_SECONDS) -> None:
         """Shuts down cleanly, then starts with the kernel and initramfs of its own /boot. Raises BootError after `timeout` seconds each."""
@@ -174,7 +138,10 @@ class Twin:
     def save(self, name: str) -> None:
         """Keeps the state of the whole machine, with its memory and all disks. Raises TwinError for one without `snapshots`."""
         with self._states() as monitor:
-            states.save(monitor, name, state_nodes(self.machine))
+            try:
+                states.save(monitor, name, state_nodes(self.machine))
+            except TwinError as error:
+                raise HostError(f"{error}; {room_in(self.directory)}") from error
 
     def restore(self, name: str, *, timeout: float = BOOT_SECONDS) -> None:
         """Makes the machine what it was when the state was saved. Raises TwinError where there is none."""
@@ -199,6 +166,16 @@ class Twin:
             self._process.kill()
         self._disconnect()
 
+    def lose_power(self, kept: Callable[[int], bool]) -> int:
+        """`power_cut`, and of the writes that a disk had not flushed since `start_over` those stay whose numbers are `kept`.
+
+        Returns how many were lost. Raises HostError.
+        """
+        self.power_cut()
+        base = self._base.disks if self._base else {}
+        with of_host(self.directory):
+            return sum(lose_above(file, base[name], kept) for name, file in self._paths.disks.items())
+
     def start_again(self, *, timeout: float = BOOT_SECONDS, snapshots: bool = False) -> None:
         """Boots a machine that is off as a boot loader would: from its own disk; with `snapshots` on new files above those
         that stand, so that its states can be saved. One that has such files boots with the kernel of before. Raises BootError.
@@ -213,18 +190,21 @@ class Twin:
             self._boot(timeout)
 
     def start_over(
-        self, *, without: Iterable[str] = (), blank: Collection[str] = (), disks: Sequence[Disk] = (), timeout: float = BOOT_SECONDS
+        self, *, without: Iterable[str] = (), blank: Collection[str] = (), disks: Sequence[Disk] = (), logged: bool = False,
+        timeout: float = BOOT_SECONDS,
     ) -> None:  # fmt: skip
         """Boots on new files above those of the first start with `snapshots`: what came since is forgotten, also saved states.
 
-        `without` some disks, with nothing on the `blank` ones, and with `disks`, the same ones, in another order. Raises BootError.
+        `without` some disks, with nothing on the `blank` ones, and with `disks`, the same ones, in another order; `logged` for
+        `lose_power`. Raises BootError, HostError.
         """
         if self.machine.snapshots and self._base is None:
             raise TwinError("the disks of this machine were never raw files")
         self.power_cut()
         self._base = self._base or self._paths
-        self._paths = overlay(self._base, blank)
-        order = tuple(disks) or self.machine.disks
+        with of_host(self.directory):
+            self._paths = overlay(self._base, blank)
+        order = tuple(replace(disk, keeps_log=logged) for disk in disks or self.machine.disks)
         self.machine = replace(self.machine, snapshots=True, disks=order, unplugged=frozenset(without))
         self._boot(timeout)
 
@@ -293,7 +273,8 @@ class Twin:
         began = time.monotonic()
         self._say(f"booting a machine with {len(self.machine.disks)} disks")
         log, until = self.directory / "qemu.log", began + timeout
-        on = power_on(self.machine, self._paths, self._image, self._shell, log, until)
+        with of_host(self.directory):
+            on = power_on(self.machine, self._paths, self._image, self._shell, log, until)
         self._shell, self._process, self._master = on
         self.booted_in = time.monotonic() - began
         left = max(1.0, timeout - self.booted_in)

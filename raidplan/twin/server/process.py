@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from raidplan.twin.server.failure import BootError
+from raidplan.twin.server.failure import HostError
 
 _WATCH = 'read -r _; kill -9 "$1" 2>/dev/null'
 """Ends QEMU when its standard input closes, which it does however the process that holds it ends."""
@@ -21,8 +21,9 @@ class QemuProcess:
     """One running QEMU, a child of this process; its messages go to the file `log`."""
 
     def __init__(self, arguments: Sequence[str], log: Path) -> None:
-        """Starts it. Raises BootError where QEMU is not installed."""
+        """Starts it. Raises HostError where QEMU is not installed."""
         self._log = log
+        self._killed = False
         try:
             with log.open("wb") as output:
                 self._qemu = subprocess.Popen(
@@ -33,7 +34,7 @@ class QemuProcess:
                     start_new_session=True,  # Ctrl-C is for us; we end it in good order
                 )
         except FileNotFoundError:
-            raise BootError(f"{arguments[0]} is not installed") from None
+            raise HostError(f"{arguments[0]} is not installed") from None
         self._watch = subprocess.Popen(
             ["/bin/sh", "-c", _WATCH, "watch", str(self._qemu.pid)],
             stdin=subprocess.PIPE,
@@ -61,6 +62,11 @@ class QemuProcess:
             return True
         return False
 
+    @property
+    def failed(self) -> bool:
+        """Whether QEMU has failed, or was ended by somebody else: neither by its guest nor by `kill`."""
+        return not self._killed and self._qemu.returncode not in (None, 0)
+
     def wait(self, seconds: float) -> bool:
         """Waits for QEMU to end by itself; whether it did."""
         end = time.monotonic() + seconds
@@ -72,6 +78,7 @@ class QemuProcess:
 
     def kill(self) -> None:
         """Ends QEMU at once, as a power cut does, and waits for its end."""
+        self._killed = True
         if self._qemu.returncode is None:
             self._qemu.kill()
         self._release()

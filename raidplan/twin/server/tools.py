@@ -16,24 +16,47 @@ _SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 
 def tool(argv: Sequence[str], error: type[TwinError]) -> str:
     """Runs a program to its end and returns what it printed. Raises `error` with the end of its messages where it fails or is missing."""
-    done = run_tool(argv, error)
+    return _checked(run_tool(argv, error), argv, error)
+
+
+def _checked(done: subprocess.CompletedProcess[str], argv: Sequence[str], error: type[TwinError]) -> str:
     if done.returncode:
         tail = (done.stdout + done.stderr)[-LOG_TAIL:]
         raise error(f"{' '.join(argv)[:200]} ended with {done.returncode}:\n{tail}")
     return done.stdout
 
 
-def run_tool(argv: Sequence[str], error: type[TwinError]) -> subprocess.CompletedProcess[str]:
-    """Runs a program to its end and returns what it said. Raises `error` where it is not installed.
+def run_tool(
+    argv: Sequence[str], error: type[TwinError], *, inside: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end, `inside` another one that starts it, and returns what it said. Raises `error` where it is not installed.
 
-    The folders of system programs are searched too; a user's PATH often lacks them.
+    The folders of system programs are searched too; a user's PATH often lacks them. ^C is for us: we end it in good order.
     """
     path = f"{os.environ.get('PATH', os.defpath)}:{_SBIN}"
     program = shutil.which(argv[0], path=path)
     if not program:
         raise error(f"{argv[0]} is not installed; a virtual machine needs it")
     environment = {**os.environ, "PATH": path, "LC_ALL": "C.UTF-8"}
-    words = [program, *argv[1:]]
-    return subprocess.run(
-        words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=environment
-    )
+    words = [*inside, program, *argv[1:]]
+    with subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, errors="replace", env=environment, start_new_session=True,
+    ) as process:  # fmt: skip
+        try:
+            said, complained = process.communicate()
+        except BaseException:
+            process.kill()
+            process.communicate()  # not before everything that it started has closed its end, too
+            raise
+    return subprocess.CompletedProcess(words, process.returncode, said, complained)
+
+
+def tool_as_root(argv: Sequence[str], error: type[TwinError]) -> str:
+    """`tool` as root of a mount and process namespace of its own: with the program all that it started ends, and all that it mounted is gone.
+
+    Whoever is not root is root of a namespace of the own user, in which files get their owners. If we end, the program does.
+    """
+    own = ["--map-auto", "--map-root-user"] if os.geteuid() else []
+    apart = ["unshare", *own, "--mount", "--pid", "--fork", "--kill-child", "--"]
+    return _checked(run_tool(argv, error, inside=["setpriv", "--pdeathsig", "KILL", *apart]), argv, error)

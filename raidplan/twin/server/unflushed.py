@@ -6,9 +6,14 @@ kernel's dm-log-writes (Documentation/admin-guide/device-mapper/log-writes.rst).
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from raidplan.twin.server.failure import HostError
+from raidplan.twin.server.tools import tool
 
 _SUPERBLOCK, _ENTRY = struct.Struct("<QQQI"), struct.Struct("<QQQQ")
 _MAGIC = 0x6A736677736872
@@ -50,6 +55,31 @@ def lose_unflushed(
     return len(later) - len(left)
 
 
+def lose_above(disk: Path, base: Path, kept: Callable[[int], bool]) -> int:
+    """As `lose_unflushed`, for a file that holds what was written above that of `base` since the machine was switched on.
+
+    Raises HostError, OSError, and ValueError for a file that is no log.
+    """
+    flushed, later = _writes(_entries(log_of(disk).read_bytes()))
+    lost = [write for number, write in enumerate(later) if not kept(number)]
+    there = flushed + [write for number, write in enumerate(later) if kept(number)]
+    with base.open("rb") as file, NamedTemporaryFile() as content:
+        for low, high in _places(lost):
+            file.seek(low)
+            before = bytearray(file.read(high - low).ljust(high - low, b"\0"))
+            for at, data in there:
+                begin, end = max(at, low), min(at + len(data), high)
+                if begin < end:
+                    before[begin - low : end - low] = data[begin - at : end - at]
+            content.seek(0)
+            content.write(before)
+            content.flush()
+            # qemu-io ends a path at a blank.
+            write = f"write -q -s /proc/{os.getpid()}/fd/{content.fileno()} {low} {high - low}"
+            tool(["qemu-io", "-f", "qcow2", "-c", write, str(disk)], HostError)
+    return len(lost)
+
+
 _Write = tuple[int, bytes]
 """The place, in bytes, and the data."""
 
@@ -65,6 +95,17 @@ def _writes(entries: Iterable[tuple[int, int, bytes]]) -> tuple[list[_Write], li
         if data:
             (flushed if flags & _FUA else later).append((offset, data))
     return flushed, later
+
+
+def _places(writes: Iterable[_Write]) -> list[tuple[int, int]]:
+    """From where to where something was written; what lies side by side is one place."""
+    found: list[tuple[int, int]] = []
+    for at, data in sorted(writes, key=lambda write: write[0]):
+        if found and at <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], at + len(data))
+        else:
+            found.append((at, at + len(data)))
+    return found
 
 
 def _entries(log: bytes) -> Iterator[tuple[int, int, bytes]]:

@@ -13,6 +13,7 @@ from tests.manuals.schemas.events import events
 from tests.manuals.schemas.facts import facts
 from tests.manuals.schemas.findings import check
 from tests.manuals.schemas.plan import plan
+from tests.manuals.schemas.rehearsal import rehearsal
 from tests.manuals.schemas.shapes import Schema
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -23,12 +24,13 @@ FORMS: Mapping[str, Callable[[], Schema]] = {
     "estimate": estimate,
     "facts": facts,
     "events": events,
+    "rehearse": rehearsal,
 }
 
 HEAD = """\
 # JSON for programs
 
-Each form has a JSON Schema (draft 7) in `schemas/` (the Debian package has them in `/usr/share/raidplan`), and tests hold real outputs against it.
+Each form has a JSON Schema (draft 7) in `schemas/` (the Debian package has them in `/usr/share/raidplan`).
 
 **The promise:** every output has `format_version`. Within one, a key is never removed, never renamed, and never gets another type
 or meaning; what a Schema requires is always there. Keys are added, and lists of words get new ones: a reader ignores what it does not

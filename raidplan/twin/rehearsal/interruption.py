@@ -1,0 +1,67 @@
+"""Runs in the guest: an apply is begun in a unit of its own, and interrupted in the middle of one of its steps.
+
+A program of its own: `interruption.py kill|freeze NUMBER SECONDS COMMAND…`. So many seconds after the step of that number was
+begun, all programs of the unit are killed, or stand still until somebody cuts the power. It prints what it met, as JSON.
+"""
+
+import json
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+UNIT = "rehearsed-apply"
+GROUP = Path(f"/sys/fs/cgroup/system.slice/{UNIT}.service")
+"""The programs that the apply has started are in it, whatever session they are in; cgroup.kill: Linux 5.14."""
+EVENTS, LOG = Path("/root/apply.events"), Path("/root/apply.log")
+WRITERS = Path("/run/rehearsal")
+LIMIT = 3000.0
+
+
+def main(argv: list[str]) -> dict[str, Any]:
+    """Whether the apply was running when it was to be interrupted, how far the writers were then, and the end of what it said."""
+    way, number, seconds, *command = argv
+    begin([*command, "--events", str(EVENTS)])
+    end = time.monotonic() + LIMIT
+    while begun() < int(number) and running() and time.monotonic() < end:
+        time.sleep(0.01)
+    if begun() >= int(number):
+        time.sleep(float(seconds))
+    hit = begun() >= int(number) and running()
+    if hit:
+        (GROUP / ("cgroup.kill" if way == "kill" else "cgroup.freeze")).write_text("1")
+    written = {file.stem: int(file.read_text() or 0) for file in WRITERS.glob("*.acknowledged")}
+    while hit and way == "kill" and running() and time.monotonic() < end:
+        time.sleep(0.05)
+    said = LOG.read_text(errors="replace") if LOG.exists() else ""
+    return {"running": hit, "written": written, "said": said.strip()[-300:]}
+
+
+def begin(command: list[str]) -> None:
+    """Starts the apply, which says what it does to the log."""
+    for file in (EVENTS, LOG):
+        file.unlink(missing_ok=True)
+    words = f"exec {shlex.join(command)} >{LOG} 2>&1"
+    subprocess.run(["systemd-run", "--quiet", "--collect", f"--unit={UNIT}", "sh", "-c", words], check=True)
+
+
+def begun() -> int:
+    """The number of steps that were begun so far."""
+    try:
+        return EVENTS.read_text(errors="replace").count('"event": "started"')
+    except OSError:
+        return 0
+
+
+def running() -> bool:
+    """Whether a program of the unit is there."""
+    try:
+        return bool((GROUP / "cgroup.procs").read_text().strip())
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    json.dump(main(sys.argv[1:]), sys.stdout)

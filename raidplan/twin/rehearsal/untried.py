@@ -1,0 +1,84 @@
+"""Everything that a rehearsal leaves out, in sentences for its report."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from raidplan.base.levels import LEVELS
+from raidplan.base.size import human
+from raidplan.base.words import counted, listed
+from raidplan.twin.rehearsal.cases import (
+    CHOICES,
+    REPLACED_AT_MOST,
+    Case,
+    Fault,
+    Source,
+    goes_on,
+    mapped,
+    pairs_across,
+)
+
+
+def untried(source: Source, cases: Sequence[Case], faults: str) -> list[str]:
+    """Everything that was not chosen, or cannot be tried of this layout."""
+    if faults == "none":
+        return ["No fault was tried."]
+    words = {*faults.split(",")}
+    chosen = {*CHOICES} if "all" in words else words & {*CHOICES}
+    found = list(_not_chosen(chosen))
+    if "components" in chosen:
+        found += _held(source)
+    if "pairs" in chosen:
+        drawn, of = sum(case.kind == "pair" for case in cases), len(pairs_across(source))
+        found += [f"{drawn} of {counted(of, 'pair')} of disks were pulled (--pairs)."] if drawn < of else []
+    if "replaced" in chosen:
+        found += _not_replaced(source, {case.name for case in cases if case.fault is Fault.REPLACED})
+    if "media" in chosen:
+        found += _without_places(source)
+    found += _ways_back(cases)
+    if len(source.topology.layout.swap) > 1:
+        found.append("With several swap areas it cannot be told which of them lost pages: that the machine lives is looked at alone.")  # fmt: skip
+    return found
+
+
+def _not_chosen(chosen: Collection[str]) -> Iterator[str]:
+    if left := [choice for choice in CHOICES if choice not in chosen]:
+        yield f"Not chosen, or of single parts only: {', '.join(left)} (--faults)."
+
+
+def _held(source: Source) -> Iterator[str]:
+    if names := [each.name for each in source.survival.components if each.board or not each.disks]:
+        yield f"Not pulled, for the machine hangs on it or it has no disks: {listed(names, most=12)}."
+
+
+def _not_replaced(source: Source, replaced: Collection[str]) -> Iterator[str]:
+    disks = source.topology.layout.hardware.disks
+    large = [name for name, disk in disks.items() if (disk.size or 0) > REPLACED_AT_MOST]
+    if large:
+        yield f"Not replaced by a blank disk, for a rebuild of more than {human(REPLACED_AT_MOST)} takes hours in emulation (--scale divides sizes): {listed(large, most=12)}."
+    if others := [name for name in disks if name not in replaced and name not in large]:
+        yield f"Not replaced by a blank disk, for something stops without it or no array is on it: {listed(others, most=12)}."
+
+
+def _without_places(source: Source) -> Iterator[str]:
+    layout = source.topology.layout
+    redundant = [name for name, array in layout.arrays.items() if LEVELS[array.level].redundant]
+    if others := [name for name in redundant if name not in mapped(layout)]:
+        yield f"No place was damaged below {listed(others, most=12)}: no file system that says where its files lie (ext4, xfs) stands directly on it."
+    unknown = [
+        name
+        for name in mapped(layout)
+        if LEVELS[layout.arrays[name].level].parity
+        and layout.arrays[name].layout not in (None, "left-symmetric")
+    ]
+    if unknown:
+        yield f"No parity was damaged of {listed(unknown, most=12)}: only that of the layout left-symmetric is found."
+    if source.first_disks and len(layout.hardware.disks) > 1:
+        yield f"Only one disk was slow: {source.first_disks[0]}."
+
+
+def _ways_back(cases: Sequence[Case]) -> Iterator[str]:
+    if any(case.fault is Fault.PULLED and not goes_on(case) for case in cases):
+        yield "Where something stops, nothing was tried of the way back: the next case begins from the snapshot."
+    if any(case.fault is Fault.ABSENT and case.kind != "disk" for case in cases):
+        yield "After a boot without a whole component its disks were not put back."

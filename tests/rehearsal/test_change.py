@@ -1,0 +1,225 @@
+"""The rehearsal of a change with a stand-in for the virtual machine: interrupted where the seed says, or that is found."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidplan.cli import FINDINGS, OK, VOID
+from raidplan.review.pipeline import load
+from raidplan.twin.rehearsal import interruption
+from raidplan.twin.rehearsal.change import DRAWS, INTERRUPTION
+from raidplan.twin.rehearsal.kept import disks_of_both
+from raidplan.twin.rehearsal.rig import GIVEN
+from raidplan.twin.rehearsal.subject import Subject, subject_of
+from tests.rehearsal.conftest import LAYOUT, Rehearsal
+from tests.rehearsal.stand_in import Faulty
+
+Changed = Callable[..., dict[str, Any]]
+MIRROR = LAYOUT.replace(
+    "swap: {mirror: {device: mirror}}", "  mirror: {device: mirror, type: ext4, mount: /srv/mirror}"
+)
+
+
+@pytest.fixture
+def changed(rehearsed: Rehearsal) -> Changed:
+    """The rehearsal of a change from one layout to another."""
+
+    def change(
+        faulty: Faulty, *words: str, old: str = LAYOUT, new: str = LAYOUT, code: int = OK
+    ) -> dict[str, Any]:
+        before = rehearsed.folder / "old.yaml"
+        before.write_text(old.replace("BOOT", ""))
+        return rehearsed(faulty, "--from", str(before), *words, text=new, code=code)
+
+    return change
+
+
+def said(case: dict[str, Any], what: str) -> list[str]:
+    return [claim["observed"] for claim in case["claims"] if claim["what"] == what]
+
+
+def test_it_is_interrupted_and_every_kept_record_reads_back(changed: Changed, rehearsed: Rehearsal) -> None:
+    report = changed(Faulty())
+    assert [case["fault"] for case in report["cases"]] == ["none", "killed", "cut", "killed", "cut"]
+    assert said(report["cases"][0], "records") == ["64"]
+    for case in report["cases"][1:]:
+        assert said(case, "interrupted") == ["in the middle"] and said(case, "apply") == ["ends"]
+        assert said(case, "written") == ["5"] and said(case, "records") == ["69"]
+        assert case["name"].startswith("step ") and " of 3 (step-" in case["name"]
+    assert not report["void"] and said(report["control"], "damage") == ["seen"]
+    assert "--from" in report["command"] and "--faults" not in report["command"]
+    calls = rehearsed.twin.calls
+    struck = [call.split()[3:5] for call in calls if INTERRUPTION in call]
+    assert [way for way, _ in struck] == ["kill", "freeze", "kill", "freeze"]
+    assert sum("witness.py start" in call for call in calls) == 4, "it is written to meanwhile"
+    assert json.loads(rehearsed.twin.files[GIVEN])["paging"] is False, "swap is the change's"
+    again = changed(Faulty())
+    names = [case["name"] for case in report["cases"]]
+    assert [case["name"] for case in again["cases"]] == names, "by the seed"
+
+
+def test_an_apply_that_does_not_run_was_not_interrupted(changed: Changed) -> None:
+    report = changed(Faulty(starts=False), code=FINDINGS)
+    for case in report["cases"][1:]:
+        assert not case["as_predicted"]
+        assert said(case, "interrupted") == [f"not, in {DRAWS} attempts: refused: not root"]
+
+
+@pytest.mark.parametrize(("misses", "code"), [(1, OK), (DRAWS - 1, OK), (DRAWS, FINDINGS)])
+def test_a_place_that_is_missed_is_drawn_anew(
+    changed: Changed, rehearsed: Rehearsal, misses: int, code: int
+) -> None:
+    """Of those that miss, every second one is met right before its end: it runs, and its journal is closed then."""
+    report = changed(Faulty(misses=misses), code=code)
+    assert [case["as_predicted"] for case in report["cases"]] == [True, code == OK, True, True, True]
+    struck = [call.split()[4:6] for call in rehearsed.twin.calls if INTERRUPTION in call]
+    assert len(struck) == 3 + min(misses + 1, DRAWS) and len({tuple(each) for each in struck}) > 1
+    if code != OK:
+        assert "it had ended before" in said(report["cases"][1], "interrupted")[0]
+
+
+def test_what_goes_otherwise_is_found(changed: Changed) -> None:
+    assert changed(Faulty(blind=True), code=VOID)["void"]
+    lost = changed(Faulty(forgets=True), code=FINDINGS)
+    assert not any(case["as_predicted"] for case in lost["cases"][1:])
+    unheard = changed(Faulty(unheard=True), code=FINDINGS)
+    assert {said(case, "written")[0] for case in unheard["cases"][1:]} == {"0"}
+
+
+def test_a_reader_to_whom_nothing_is_whole_is_no_control(changed: Changed) -> None:
+    report = changed(Faulty(misread=True), code=VOID)
+    assert said(report["control"], "damage") == ["not whole before"] and not report["as_predicted"]
+
+
+def test_a_file_system_that_moves_keeps_its_records(changed: Changed, rehearsed: Rehearsal) -> None:
+    report = changed(Faulty(), old=MIRROR, new=MIRROR.replace("/srv/five", "/srv/other"))
+    assert report["as_predicted"] and not report["void"]
+    mounts = json.loads(rehearsed.twin.files[GIVEN])["mounts"]
+    assert mounts == {"mirror": "/srv/mirror", "five": "/srv/other"}, "what is written to comes first"
+    for case in report["cases"][1:]:
+        assert said(case, "records") == ["69", "64"] and said(case, "written") == ["5"]
+    assert any("five, whose mount point changes" in each for each in report["untried"])
+
+
+def test_what_does_not_stay_is_named(changed: Changed) -> None:
+    new = MIRROR.replace("  mirror: {device: mirror, type", "  copy: {device: mirror, type")
+    report = changed(Faulty(), old=MIRROR, new=new)
+    assert any(
+        each.startswith("Not read back") and each.endswith("nowhere: mirror.") for each in report["untried"]
+    )
+    assert [claim["path"] for claim in report["cases"][0]["claims"]] == ["filesystems.five"]
+
+
+def test_a_change_without_a_step_cannot_be_interrupted(changed: Changed) -> None:
+    report = changed(Faulty(steps=0))
+    assert len(report["cases"]) == 1 and any("nothing to interrupt" in each for each in report["untried"])
+
+
+def test_a_stage_that_fails_keeps_the_control(changed: Changed) -> None:
+    report = changed(Faulty(cut_fails=True), code=FINDINGS)
+    assert report["control"] and report["versions"]["kernel"] == "6.1.0" and not report["void"]
+    assert (
+        report["stages"][-1]["name"] == "interruptions"
+        and report["stages"][-1]["detail"] == "QEMU does not end"
+    )
+
+
+DISKS = """\
+version: 1
+host: h
+hardware: {disks: {DISKS}}
+"""
+
+
+def subject(disks: str, folder: Path) -> Subject:
+    file = folder / "layout.yaml"
+    file.write_text(DISKS.replace("DISKS", disks))
+    topology = load(str(file)).topology
+    assert topology is not None
+    return subject_of(topology)
+
+
+def test_a_disk_of_both_layouts_shows_the_identifiers_of_both(tmp_path: Path) -> None:
+    one, two = "0x5000c500a0000001", "0x5000c500a0000002"
+    before = subject(
+        f"a: {{size: 1GiB, wwn: '{one}'}}, b: {{size: 1GiB, serial: B}}, c: {{size: 1GiB, serial: C}}",
+        tmp_path,
+    )
+    after = subject(
+        f"x: {{size: 1GiB, wwn: '{one}', serial: X}}, b: {{size: 1GiB, serial: B, wwn: '{two}'}}, c: {{size: 1GiB, serial: D}}",
+        tmp_path,
+    )
+    found = [(disk.name, disk.serial, disk.wwn) for disk in disks_of_both(before, after)]
+    assert found == [("a", "X", one), ("b", "B", two), ("c", "C", ""), ("c_new", "D", "")]
+
+
+class Unit:
+    """A stand-in for the unit in which an apply runs."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, events: int) -> None:
+        self.group = folder / "group"
+        self.group.mkdir()
+        (self.group / "cgroup.procs").write_text("17\n")
+        (folder / "0.acknowledged").write_text(f"{7:12}")
+        for name, value in {
+            "GROUP": self.group,
+            "EVENTS": folder / "events",
+            "LOG": folder / "log",
+            "WRITERS": folder,
+        }.items():
+            monkeypatch.setattr(interruption, name, value)
+        monkeypatch.setattr(interruption, "begin", self.begin)
+        monkeypatch.setattr(interruption.time, "sleep", self.slept)
+        self.folder, self.events, self.waited = folder, events, [0.0]
+
+    def begin(self, command: list[str]) -> None:
+        assert command == ["raidplan", "apply", "--events", str(self.folder / "events")]
+        (self.folder / "log").write_text("refused: no\n")
+
+    def slept(self, seconds: float) -> None:
+        self.waited.append(seconds)
+        if seconds == 0.05:  # once it was killed
+            (self.group / "cgroup.procs").write_text("")
+        elif self.events:
+            self.events -= 1
+            with (self.folder / "events").open("a") as file:
+                file.write(
+                    '{"format_version": 1, "event": "started", "step": "x"}\n{"format_version": 1, "event": "done"}\n'
+                )
+        else:
+            (self.group / "cgroup.procs").write_text("")
+
+
+@pytest.mark.parametrize(
+    ("way", "file", "events", "hit"),
+    [("kill", "kill", 9, True), ("freeze", "freeze", 9, True), ("kill", "kill", 1, False)],
+)
+def test_the_program_in_the_guest_meets_the_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, file: str, events: int, hit: bool
+) -> None:
+    unit = Unit(tmp_path, monkeypatch, events)
+    met = interruption.main([way, "2", "1.5", "raidplan", "apply"])
+    assert met == {"running": hit, "written": {"0": 7}, "said": "refused: no"}
+    assert (unit.group / f"cgroup.{file}").exists() is hit
+    assert (1.5 in unit.waited) is hit, "so long after it was begun"
+
+
+def test_the_apply_is_begun_in_a_unit_and_says_what_it_does_to_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = tmp_path / "systemd-run"
+    runner.write_text('#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift; done\nexec "$@"\n')
+    runner.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(interruption, "EVENTS", tmp_path / "events")
+    monkeypatch.setattr(interruption, "LOG", tmp_path / "log")
+    (tmp_path / "events").write_text("of before")
+    interruption.begin(["sh", "-c", "echo one 'two  three'; echo four >&2"])
+    assert (tmp_path / "log").read_text() == "one two  three\nfour\n" and not (tmp_path / "events").exists()
+    assert interruption.begun() == 0

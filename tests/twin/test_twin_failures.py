@@ -1,0 +1,158 @@
+"""What fails on the host is no failure of the guest, and what fails in the guest is shown with its console."""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from raidplan.twin.server import BootError, CommandTimeoutError, Disk, HostError, Image, Twin, boot
+from raidplan.twin.server.folders import lay_out_disks
+from raidplan.twin.server.hardware import Machine
+from raidplan.twin.server.process import QemuProcess
+from raidplan.twin.server.ssh import Shell
+
+
+@pytest.fixture
+def twin(tmp_path: Path) -> Iterator[Twin]:
+    """One that was never switched on."""
+    machine = Machine((Disk("a", 4096, "A"),))
+    image = Image(tmp_path, tmp_path / "key")
+    twin = Twin(machine, image, tmp_path, tmp_path / "console.log", own=False, say=lambda _: None)
+    lay_out_disks(twin._paths, machine.disks)
+    (tmp_path / "host_key.pub").write_text("ssh-ed25519 AAAA\n")
+    for path in (twin._paths.root, twin.console):
+        path.write_bytes(b"Kernel panic - not syncing\n")
+    yield twin
+    twin.stop()
+
+
+Begin = Callable[[str], QemuProcess]
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[Begin]:
+    """A program in the place of QEMU."""
+    begun = []
+
+    def begin(script: str) -> QemuProcess:
+        begun.append(QemuProcess(["sh", "-c", script], tmp_path / "qemu.log"))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.kill()
+
+
+def monitor(path: Path, status: str) -> None:
+    """A monitor for one connection, which knows the state of the machine alone."""
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(path))
+    listening.listen(1)
+
+    def answer() -> None:
+        connection, _ = listening.accept()
+        with listening, connection, connection.makefile("rw") as lines:
+            lines.write('{"QMP": {}}\n')
+            lines.flush()
+            for _ in lines:
+                lines.write(json.dumps({"return": {"status": status}}) + "\n")
+                lines.flush()
+
+    threading.Thread(target=answer, daemon=True).start()
+
+
+@pytest.fixture
+def hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No command ends."""
+
+    def run(*_: object, **__: object) -> None:
+        raise CommandTimeoutError("`look`: no end within 900 s")
+
+    monkeypatch.setattr(Shell, "run", run)
+
+
+@pytest.mark.usefixtures("hangs")
+def test_a_command_that_does_not_end_is_shown_with_the_console(twin: Twin, process: Begin) -> None:
+    twin._process = process("exec sleep 60")
+    monitor(twin._paths.monitor, "running")
+    with pytest.raises(CommandTimeoutError, match=r"no end within 900 s(?s:.*)Kernel panic"):
+        twin.run("look")
+
+
+@pytest.mark.usefixtures("hangs")
+def test_the_end_of_a_console_leaves_room_for_what_was_tried(twin: Twin) -> None:
+    twin.console.write_text("x" * 9000)
+    with pytest.raises(CommandTimeoutError) as failed:
+        twin.run("look")
+    assert "no end within" in str(failed.value)[-3000:], "which is what a report shows"
+
+
+@pytest.mark.usefixtures("hangs")
+@pytest.mark.parametrize("halts", [None, 3])
+def test_a_machine_that_waits_for_room_is_a_failure_of_the_host(
+    twin: Twin, process: Begin, halts: int | None
+) -> None:
+    twin._process = process("exec sleep 60")
+    twin.machine = Machine((Disk("a", 4096, "A", halts_at_write=halts),))
+    monitor(twin._paths.monitor, "io-error")
+    with pytest.raises(CommandTimeoutError if halts else HostError, match=None if halts else "are free in"):
+        twin.run("look")
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [("echo no memory; exit 1", HostError), ("kill -9 $$", HostError), ("exit 0", BootError)],
+    ids=["fails", "is killed", "ends with its guest"],
+)
+def test_a_machine_that_ends_at_once_was_never_tried_unless_the_guest_ended_it(
+    twin: Twin, script: str, expected: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boot, "qemu_arguments", lambda *_: ["sh", "-c", script])
+    with pytest.raises(expected):
+        twin._boot(20)
+
+
+def test_a_machine_that_is_ended_by_us_has_not_failed(process: Begin) -> None:
+    one, other = process("exec sleep 60"), process("exit 3")
+    one.kill()
+    assert other.wait(20) and other.failed and one.ended() and not one.failed
+
+
+def test_a_start_for_which_there_is_no_room_says_so(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = twin.directory / "bin"
+    programs.mkdir()
+    (programs / "qemu-img").write_text("#!/bin/sh\necho No space left on device; exit 1\n")
+    (programs / "qemu-img").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    with pytest.raises(HostError, match="No space left"):
+        twin.start_over()
+
+
+def test_a_machine_for_whose_files_there_is_no_room_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(tmp_path / "vmlinuz"))
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(HostError, match=r"vmlinuz: No space left on device; .* are free in"):
+        Twin.start([Disk("a", 4096, "A")], image=Image(tmp_path, tmp_path / "key"), directory=tmp_path / "t")
+
+
+@pytest.mark.skipif(not shutil.which("qemu-img"), reason="qemu-img is not installed")
+def test_a_disk_is_logged_from_a_start_on_and_only_then(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Twin, "_boot", lambda *_: None)
+    log = twin.disk_file("a").with_suffix(".log")
+    log.write_bytes(b"of an earlier start")
+    twin.start_over(logged=True)
+    assert twin.machine.disks[0].keeps_log and log.read_bytes() == b""
+    assert twin.lose_power(lambda _: False) == 0, "nothing was written"
+    twin.start_over()
+    assert not twin.machine.disks[0].keeps_log
