@@ -145,6 +145,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "syncing": f"{DIFFERS}; it is syncing ({{action}}); wait until that has finished (mdadm --wait {{node}}), then apply again",
         "rebuilt": f"{DIFFERS}; a member of it is being rebuilt, or waits for that: look at it (mdadm --detail {{node}}), wait "
         "(mdadm --wait {node}), then apply again",
+        "held": f"{DIFFERS}; its syncs are held until the next boot (sync_action is frozen): let them run now "
+        "(echo idle > /sys/block/{device}/md/sync_action), wait (mdadm --wait {node}), then apply again",
         "state": f"{DIFFERS}; it is {{state}}: start it (mdadm --run or --readwrite {{node}}), then apply again",
         "spare-of-others": f"{DIFFERS}; {NOT_OURS}",
         "left-spare": f"{AT}: {NOT_OURS}",

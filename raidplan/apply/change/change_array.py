@@ -26,7 +26,7 @@ def consistency(difference: Difference) -> Iterator[Step]:
         raise difference.by_hand
     action = str(difference.found.get("sync_action", "idle"))
     if action != "idle":
-        raise NotInPlace("syncing", action=action, node=node)
+        raise difference.after_sync("syncing", node)
     say = f"keep {difference.step.targets[0]} consistent by {planned} instead of {difference.now}"
     yield difference.then("consistency", say, argv(answer, node=node))
 
@@ -34,7 +34,7 @@ def consistency(difference: Difference) -> Iterator[Step]:
 def redundancy(difference: Difference) -> Iterator[Step]:
     """All members have their slots, and one is not in sync yet: nothing does that but time. An empty slot is filled by itself."""
     if "missing" not in texts(difference.found.get("members")):
-        raise NotInPlace("rebuilt", node=difference.node)
+        raise difference.after_sync("rebuilt", difference.node)
     yield from ()
 
 

@@ -24,6 +24,10 @@ class NotInPlace(Refused):
         super().__init__(Refusal("differs", case, figures=figures))
 
 
+HELD = "frozen"
+"""The sync_action in which md begins no sync until somebody writes `idle` to it (md.rst of the kernel)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One property of an existing object that differs from the step's promise."""
@@ -45,6 +49,13 @@ class Difference:
             return self.step.awaits[0]
         assert isinstance(self.step.action, Run)
         return self.step.guard[0] if self.step.guard else self.step.action.argv[-1]
+
+    def after_sync(self, case: str, node: str) -> NotInPlace:
+        """The error that says what to wait for; a sync that is held goes on by nobody's waiting."""
+        action = str(self.found.get("sync_action", "idle"))
+        if action == HELD:
+            return NotInPlace("held", node=node, device=str(self.found["device"]))
+        return NotInPlace(case, node=node, **({"action": action} if case == "syncing" else {}))
 
     @property
     def by_hand(self) -> NotInPlace:

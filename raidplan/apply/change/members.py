@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from raidplan.apply.change.change_array import forgotten, runs
-from raidplan.apply.change.difference import Difference, NotInPlace
+from raidplan.apply.change.difference import HELD, Difference
 from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note, note
 from raidplan.base.levels import LEVELS, redundancy
@@ -23,7 +23,6 @@ from raidplan.plan.step import ADDED, Plan, Proof, SetAttribute, Step, Value, ev
 MISSING = "missing"
 REBUILDS = "recover"
 """The kernel's word in sync_action while a member is rebuilt, or waits for another array on the same disks."""
-HELD = "frozen"
 """Its word while no sync may begin."""
 MIRRORS = ("raid1", "raid10")
 """The levels whose new arrays md resyncs, so that a recovery is that of a later member; raid5 begins with one."""
@@ -40,9 +39,9 @@ def members(difference: Difference) -> Iterator[Step]:
     empty = {identity: device for identity, device in _empty(difference).items() if identity not in in_it}
     begun, action = _was_begun(difference.past, step), str(found.get("sync_action", "idle"))
     if not empty and not (begun and action == HELD):
-        raise NotInPlace("rebuilt", node=node)
+        raise difference.after_sync("rebuilt", node)
     if action != "idle" and not begun:
-        raise NotInPlace("syncing", action=action, node=node)
+        raise difference.after_sync("syncing", node)
     left = [
         forgotten(step, identity, device, difference.machine)
         for identity, device in empty.items()
