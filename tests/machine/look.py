@@ -19,9 +19,9 @@ NODE = """d() { lsblk -dnro NAME,SERIAL | while read -r n s; do [ "$s" = "$1" ] 
 
 
 def with_digest(command: list[str], said: str) -> list[str]:
-    """The command of `apply`, which ends in `--confirm HOST`; with the digest of what it would destroy, if it said that
-    it needs one: of what a killed mkfs left, nothing may show that nobody has used it since."""
-    found = re.search(r"--destroy (sha256:[0-9a-f]{64})", said)
+    """The command of `apply`, which ends in `--confirm HOST`; with the digest of what stood on disks with `wipe: true`, if it
+    said that it needs one. What the layout made itself is not given up: `apply` goes on with that, or the test has failed."""
+    found = re.search(r"destroys what is listed above: .* --destroy (sha256:[0-9a-f]{64})", said)
     return [*command[:-2], "--destroy", found[1]] if found else command
 
 

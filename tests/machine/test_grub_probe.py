@@ -68,12 +68,14 @@ def made(twin: Twin, name: str) -> None:
     """The array, where the one before stood."""
     twin.put(layout(name).encode(), "/root/grub.yaml")
     command = COMMAND
-    for _ in range(3):  # the second says what is in use, the third what is lost
+    for _ in range(3):  # the first says what is in use, the second what is lost
         done = twin.run(command, check=False, timeout=900)
-        if done.returncode != REFUSED:
+        if done.returncode == REFUSED and "is in use, mounted at /srv/" in done.stderr:
+            twin.run(r"umount /srv/*; sed -i '\# /srv/#d' /etc/fstab")
+        elif done.returncode == REFUSED:
+            command = with_digest(COMMAND, done.stderr)
+        else:
             break
-        twin.run(r"umount /srv/*; sed -i '\# /srv/#d' /etc/fstab", check=False)  # as the refusal asks for
-        command = with_digest(COMMAND, done.stderr)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
 
 
