@@ -32,14 +32,14 @@ class Server:
     def run(self, command: Any, **_: object) -> Result:
         if "apply" not in command:
             self.commands.append(command)
-            return Result((), OK, "mdadm\n" * self.killed, "")
+            return Result(OK, "mdadm\n" * self.killed, "")
         if "/root/killer.py" in " ".join(command) and not self.killed:
             self.killed = 1
-            return Result((), KILLED, "", "")
+            return Result(KILLED, "", "")
         if self.said:
-            return Result((), REFUSED, "", self.said.pop(0))
+            return Result(REFUSED, "", self.said.pop(0))
         self.commands.append(command)
-        return Result((), OK, "", "")
+        return Result(OK, "", "")
 
     def put(self, *_: object) -> None:
         """The layout."""
@@ -70,7 +70,9 @@ def test_old_content_is_given_up_nowhere_but_on_disks_to_wipe(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("kills in a teardown", [OLD]), ("power", [STARTS]), ("GRUB", [USED, OLD])], ids=str
+    ("name", "said"),
+    [("kills in a teardown", [OLD]), ("power", [STARTS]), ("GRUB", [USED, OLD])],
+    ids=["old content", "an array to start", "mounted, old content"],
 )
 def test_what_is_asked_rightly_is_done(name: str, said: list[str]) -> None:
     twin = Server(*said)
