@@ -24,7 +24,7 @@ USED = "refused: the array a is in use, mounted at /srv/one: what is in use is n
 
 
 class Server:
-    """A server in which `apply` is killed once, refuses with these words, and is content with any answer."""
+    """A server in which `apply` is killed once, and refuses with these words until it is given the digest."""
 
     def __init__(self, *said: str) -> None:
         self.said, self.killed, self.commands = [*said], 0, list[Any]()
@@ -36,7 +36,7 @@ class Server:
         if "/root/killer.py" in " ".join(command) and not self.killed:
             self.killed = 1
             return Result(KILLED, "", "")
-        if self.said:
+        if self.said and DIGEST not in command:
             return Result(REFUSED, "", self.said.pop(0))
         self.commands.append(command)
         return Result(OK, "", "")
@@ -60,7 +60,7 @@ def check(done: Result) -> None:
 @pytest.mark.parametrize("name", RUNS)
 def test_what_the_layout_made_is_never_given_up(name: str) -> None:
     with pytest.raises(AssertionError, match=r"made by this layout|160 MiB"):
-        RUNS[name](Server(OWN, OWN, OWN))
+        RUNS[name](Server(OWN, OWN, OWN, OWN))
 
 
 @pytest.mark.parametrize("name", ["kills", "power"])
