@@ -40,6 +40,21 @@ host: h
 hardware:
   disks: {{d: {{size: 2GiB, serial: S, logical_block: {sector}, physical_block: 4096, partitions: {{p: {{size: {size}MiB}}}}}}}}
 """
+MADE = {
+    "ext4 with blocks of 1 KiB": (96, "filesystems: {f: {device: d.p, type: ext4, mount: /srv}}"),
+    "ext4": (530, "filesystems: {f: {device: d.p, type: ext4, mount: /srv, label: data}}"),
+    "ext4 with many inodes": (
+        300,
+        "filesystems: {f: {device: d.p, type: ext4, mount: /srv, inodes: 200000}}",
+    ),
+    "ext3": (160, "filesystems: {f: {device: d.p, type: ext3, mount: /srv}}"),
+    "ext2": (96, "filesystems: {f: {device: d.p, type: ext2, mount: /srv}}"),
+    "vfat": (300, "filesystems: {f: {device: d.p, type: vfat, mount: /srv, label: ESP}}"),
+    "btrfs": (400, "filesystems: {f: {device: d.p, type: btrfs, mount: /srv}}"),
+    "f2fs": (200, "filesystems: {f: {device: d.p, type: f2fs, mount: /srv, label: data}}"),
+    "xfs": (400, "filesystems: {f: {device: d.p, type: xfs, mount: /srv}}"),
+    "swap": (64, "swap: {f: {device: d.p}}"),
+}
 Cut = tuple[str, int]
 """A system call and its number, at which a program is killed; 0 for none: it ends by itself, and nothing records that."""
 ENDED: Cut = ("none", 0)

@@ -14,23 +14,8 @@ import pytest
 
 from raidplan.apply.decide import maker
 from raidplan.base.filesystems.vfat import _root as root_of_fat
-from tests.apply.makers import CLOCK, ENDED, again, drawn, image_of, made_once, tried
+from tests.apply.makers import CLOCK, ENDED, MADE, again, drawn, image_of, made_once, tried
 
-MADE = {
-    "ext4 with blocks of 1 KiB": (96, "filesystems: {f: {device: d.p, type: ext4, mount: /srv}}"),
-    "ext4": (530, "filesystems: {f: {device: d.p, type: ext4, mount: /srv, label: data}}"),
-    "ext4 with many inodes": (
-        300,
-        "filesystems: {f: {device: d.p, type: ext4, mount: /srv, inodes: 200000}}",
-    ),
-    "ext3": (160, "filesystems: {f: {device: d.p, type: ext3, mount: /srv}}"),
-    "ext2": (96, "filesystems: {f: {device: d.p, type: ext2, mount: /srv}}"),
-    "vfat": (300, "filesystems: {f: {device: d.p, type: vfat, mount: /srv, label: ESP}}"),
-    "btrfs": (400, "filesystems: {f: {device: d.p, type: btrfs, mount: /srv}}"),
-    "f2fs": (200, "filesystems: {f: {device: d.p, type: f2fs, mount: /srv, label: data}}"),
-    "xfs": (400, "filesystems: {f: {device: d.p, type: xfs, mount: /srv}}"),
-    "swap": (64, "swap: {f: {device: d.p}}"),
-}
 MAKERS, CUTS = 2, 2
 """So many are drawn every day, of the makers and of the writes of each."""
 

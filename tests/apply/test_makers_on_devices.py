@@ -15,8 +15,7 @@ import pytest
 
 from raidplan.base.size import MIB
 from tests.absent import left_out
-from tests.apply.makers import ENDED, OnLoop, OnPartition, drawn, made_once, maker_step, tried
-from tests.apply.test_interrupted_makers import MADE
+from tests.apply.makers import ENDED, MADE, OnLoop, OnPartition, drawn, made_once, maker_step, tried
 
 pytestmark = pytest.mark.root
 

@@ -10,7 +10,7 @@ from signal import SIGKILL
 from raidplan.cli import REFUSED
 from raidplan.twin.server import Twin
 from raidplan.twin.server.ssh import Result
-from tests.machine.look import with_digest
+from tests.machine.consent import with_digest
 
 KILLER = "/root/killer.py"
 SECONDS = (0.02, 0.1, 0.3, 0.0)

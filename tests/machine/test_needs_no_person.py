@@ -9,9 +9,9 @@ import pytest
 
 from raidplan.cli import OK, REFUSED
 from raidplan.twin.server.ssh import Result
+from tests.machine.consent import applied_over
 from tests.machine.kills import KILLED, killed_to_the_end
 from tests.machine.power import applied_after_the_boot
-from tests.machine.test_grub_probe import made
 
 COMMAND = ["apply", "/root/a.yaml", "--confirm", "a"]
 DIGEST = "sha256:" + "5" * 64
@@ -41,15 +41,12 @@ class Server:
         self.commands.append(command)
         return Result(OK, "", "")
 
-    def put(self, *_: object) -> None:
-        """The layout."""
-
 
 RUNS: dict[str, Callable[[Any], object]] = {
     "kills": lambda twin: killed_to_the_end(twin, "a", COMMAND),
     "kills in a teardown": lambda twin: killed_to_the_end(twin, "a", COMMAND, wipes=True),
     "power": lambda twin: check(applied_after_the_boot(twin, ["raidplan", *COMMAND])),
-    "GRUB": lambda twin: made(twin, "one"),
+    "GRUB": lambda twin: check(applied_over(twin, ["raidplan", *COMMAND])),
 }
 
 
