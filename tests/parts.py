@@ -62,7 +62,10 @@ IN_SERVERS = {
     **{f"boot-{each}": (f"{BOOTED}[{each}]",) for each in boots.COMBINATIONS},
 }
 """The tests in virtual servers, by part: arguments of pytest, below tests/ where they are no options."""
-MAKERS = ("tests/apply/test_interrupted_makers.py", "tests/apply/test_interrupted_volumes.py")
+MAKERS = tuple(
+    f"tests/apply/test_{name}.py"
+    for name in ("interrupted_makers", "makers_on_devices", "interrupted_volumes")
+)
 """In these every program that makes something is killed at each of its writes."""
 CUTS = 8
 """In so many parts the power is cut at every write of a small apply, one server each."""

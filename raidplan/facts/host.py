@@ -261,7 +261,16 @@ def read_kernels(root: Path) -> Objects:
 
 def memory_bytes(root: Path) -> int:
     """The memory of the machine; 0 if it cannot be read."""
-    found = re.search(r"^MemTotal:\s+(\d+) kB", text_of(root / "proc/meminfo"), re.MULTILINE)
+    return _memory(root, "MemTotal")
+
+
+def memory_free(root: Path) -> int:
+    """The memory that programs could still have without swapping; 0 if it cannot be read."""
+    return _memory(root, "MemAvailable")
+
+
+def _memory(root: Path, name: str) -> int:
+    found = re.search(rf"^{name}:\s+(\d+) kB", text_of(root / "proc/meminfo"), re.MULTILINE)
     return int(found[1]) * 1024 if found else 0
 
 

@@ -29,6 +29,7 @@ from raidplan.facts.tables import read_table
 from raidplan.plan.identities import identity_of
 from raidplan.plan.step import Plan, Run, Step
 from raidplan.review.pipeline import check, plan
+from tests.absent import left_out
 from tests.images import image, put, tool
 
 CLOCK = 1_790_000_000
@@ -36,8 +37,24 @@ CALLS = ("pwrite64", "write", "pwritev", "io_submit")
 LAYOUT = """\
 version: 1
 host: h
-hardware: {{disks: {{d: {{size: 2GiB, serial: S, partitions: {{p: {{size: {size}MiB}}}}}}}}}}
+hardware:
+  disks: {{d: {{size: 2GiB, serial: S, logical_block: {sector}, physical_block: 4096, partitions: {{p: {{size: {size}MiB}}}}}}}}
 """
+MADE = {
+    "ext4 with blocks of 1 KiB": (96, "filesystems: {f: {device: d.p, type: ext4, mount: /srv}}"),
+    "ext4": (530, "filesystems: {f: {device: d.p, type: ext4, mount: /srv, label: data}}"),
+    "ext4 with many inodes": (
+        300,
+        "filesystems: {f: {device: d.p, type: ext4, mount: /srv, inodes: 200000}}",
+    ),
+    "ext3": (160, "filesystems: {f: {device: d.p, type: ext3, mount: /srv}}"),
+    "ext2": (96, "filesystems: {f: {device: d.p, type: ext2, mount: /srv}}"),
+    "vfat": (300, "filesystems: {f: {device: d.p, type: vfat, mount: /srv, label: ESP}}"),
+    "btrfs": (400, "filesystems: {f: {device: d.p, type: btrfs, mount: /srv}}"),
+    "f2fs": (200, "filesystems: {f: {device: d.p, type: f2fs, mount: /srv, label: data}}"),
+    "xfs": (400, "filesystems: {f: {device: d.p, type: xfs, mount: /srv}}"),
+    "swap": (64, "swap: {f: {device: d.p}}"),
+}
 Cut = tuple[str, int]
 """A system call and its number, at which a program is killed; 0 for none: it ends by itself, and nothing records that."""
 ENDED: Cut = ("none", 0)
@@ -50,7 +67,7 @@ class Device:
         self, step: Step, size: int, node: str | Path, sector: int = SECTOR, guard: str = ""
     ) -> None:
         self.step, self.size, self.node, self.sector = step, size, str(node), sector
-        self.image = Path(node)
+        self.image, self.start = Path(node), 0
         self.guard = guard or step.guard[0]
         assert step.proof
         self.proof = step.proof
@@ -110,7 +127,8 @@ class Device:
         """A sector anywhere, one that holds something, and one beside such a one, in bytes."""
         # Of a device of more than a GiB not all is read, but all of its first MiB.
         yield chance.randrange((self.size if self.size <= GIB else MIB) // SECTOR) * SECTOR
-        held = [at for at in written_mebibytes(self.image, self.node) if holds(self.read(at, MIB))]
+        written = [at - self.start for at in written_mebibytes(self.image, self.node)]
+        held = [at for at in written if 0 <= at < self.size and holds(self.read(at, MIB))]
         if held:
             first = chance.choice(held)
             part = self.read(first, MIB)
@@ -156,7 +174,7 @@ class OnLoop(Maker):
     ) -> None:
         super().__init__(step, size, file, file.parent, sector)
         self.file, self.more = file, more
-        self.image = file
+        self.image, self.disk = file, ""
         file.touch()
 
     @property
@@ -165,14 +183,34 @@ class OnLoop(Maker):
 
     def run(self, *trace: str) -> None:
         self.close()
-        blank(self.file, self.size)
-        self.node = attached(self.file, self.sector)
+        self.attach()
         again(self.step, self.argv, *trace, folder=self.file.parent)
 
+    def attach(self) -> None:
+        """A blank device."""
+        blank(self.file, self.size)
+        self.node = self.disk = attached(self.file, self.sector)
+
     def close(self) -> None:
-        if self.node != str(self.file):
-            tool("losetup", "--detach", self.node)
-            self.node = str(self.file)
+        if self.disk:
+            subprocess.run(["partx", "--delete", self.disk], capture_output=True, check=False)
+            tool("losetup", "--detach", self.disk)
+        self.node, self.disk = str(self.file), ""
+
+
+class OnPartition(OnLoop):
+    """A program on a partition of a loop device."""
+
+    def attach(self) -> None:
+        self.start = MIB
+        blank(self.file, self.size + 3 * MIB)
+        self.disk = attached(self.file, self.sector)
+        tool("sfdisk", "-q", self.disk, stdin=f"label: gpt\nstart=1MiB, size={self.size // MIB}MiB\n")
+        # Some kernels find no partitions on loop devices by themselves.
+        subprocess.run(["partx", "--add", self.disk], capture_output=True, check=False)
+        self.node = f"{self.disk}p1"
+        if not Path(self.node).exists():
+            left_out("this kernel shows no partitions of loop devices")
 
 
 def written_mebibytes(image: Path, node: str) -> list[int]:
@@ -202,8 +240,12 @@ def attached(file: Path, sector: int = SECTOR) -> str:
 
 def image_of(mib: int, text: str, folder: Path) -> Maker:
     """The maker of a file system or of swap on an image."""
-    step = step_of(LAYOUT.format(size=mib) + text, folder, "format")
-    return Maker(step, mib * MIB, image(folder, mib * MIB), folder)
+    return Maker(maker_step(mib, text, folder), mib * MIB, image(folder, mib * MIB), folder)
+
+
+def maker_step(mib: int, text: str, folder: Path, sector: int = SECTOR) -> Step:
+    """The step that makes a file system or swap of so many MiB."""
+    return step_of(LAYOUT.format(size=mib, sector=sector) + text, folder, "format")
 
 
 def step_of(text: str, folder: Path, phase: str, number: int = 0) -> Step:
@@ -256,14 +298,14 @@ def drawn(population: Sequence[T], dice: Random | None, sample: int) -> Sequence
 
 
 def made_once(patch: pytest.MonkeyPatch, stack: ExitStack) -> None:
-    """What a maker writes again is the same whenever it is asked, so one run of it serves a test."""
+    """What the same command writes again is the same whenever it is asked, so one run of it serves a test."""
     real, known = maker._made_again, dict[object, Reader | None]()
 
     @contextmanager
-    def again(step: Step, size: int, clock: int) -> Iterator[Reader | None]:
-        key = (step.id, size, clock)
+    def again(step: Step, size: int, clock: int, read: Reader) -> Iterator[Reader | None]:
+        key = (maker.command_again(step, read), size, clock)
         if key not in known:
-            known[key] = stack.enter_context(real(step, size, clock))
+            known[key] = stack.enter_context(real(step, size, clock, read))
         yield known[key]
 
     patch.setattr(maker, "_made_again", again)

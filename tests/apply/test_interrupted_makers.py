@@ -13,23 +13,9 @@ from random import Random
 import pytest
 
 from raidplan.apply.decide import maker
-from tests.apply.makers import CLOCK, drawn, image_of, made_once, tried
+from raidplan.base.filesystems.vfat import _root as root_of_fat
+from tests.apply.makers import CLOCK, ENDED, MADE, again, drawn, image_of, made_once, tried
 
-MADE = {
-    "ext4 with blocks of 1 KiB": (96, "filesystems: {f: {device: d.p, type: ext4, mount: /srv}}"),
-    "ext4": (530, "filesystems: {f: {device: d.p, type: ext4, mount: /srv, label: data}}"),
-    "ext4 with many inodes": (
-        300,
-        "filesystems: {f: {device: d.p, type: ext4, mount: /srv, inodes: 200000}}",
-    ),
-    "ext3": (160, "filesystems: {f: {device: d.p, type: ext3, mount: /srv}}"),
-    "ext2": (96, "filesystems: {f: {device: d.p, type: ext2, mount: /srv}}"),
-    "vfat": (300, "filesystems: {f: {device: d.p, type: vfat, mount: /srv, label: ESP}}"),
-    "btrfs": (400, "filesystems: {f: {device: d.p, type: btrfs, mount: /srv}}"),
-    "f2fs": (200, "filesystems: {f: {device: d.p, type: f2fs, mount: /srv, label: data}}"),
-    "xfs": (400, "filesystems: {f: {device: d.p, type: xfs, mount: /srv}}"),
-    "swap": (64, "swap: {f: {device: d.p}}"),
-}
 MAKERS, CUTS = 2, 2
 """So many are drawn every day, of the makers and of the writes of each."""
 
@@ -63,3 +49,46 @@ def test_another_clock_writes_other_bytes_and_is_refused(tmp_path: Path) -> None
     made.cut(("pwrite64", 30))
     assert next(maker.foreign(made.step, made.size, CLOCK, made.read), None) is None
     assert next(maker.foreign(made.step, made.size, 0, made.read), None) is not None
+
+
+@pytest.mark.parametrize(
+    "told",
+    [["-g", "255/63", "-h", "2048"], ["-g", "64/32", "-h", "34"], ["-g", "255/63", "--mbr=y"]],
+    ids=["partition", "partition of NVMe", "whole disk"],
+)
+def test_fat_has_what_the_kernel_says_of_the_device(told: list[str], tmp_path: Path) -> None:
+    """Of a loop device it says nothing; what a disk has it write is asked for here."""
+    made = image_of(*MADE["vfat"], tmp_path)
+    again(made.step, [*made.argv, *told])
+    assert made.own
+    for at in (3, 13, 36, 65, 90, 400, 511):  # what mkfs writes, and what it leaves empty
+        before = made.read(at, 1)
+        with made.planted(at, bytes([before[0] ^ 1])):
+            assert not made.own, at
+    with made.planted(26, b"\x07"):
+        assert not made.own, "another geometry than in the copy of the boot sector"
+
+
+def test_the_label_of_a_fat_may_have_any_time_of_day(tmp_path: Path) -> None:
+    """mkfs.fat 4.2 takes no clock. Creation, last access and last change are the same moment."""
+    made = image_of(*MADE["vfat"], tmp_path)
+    made.cut(ENDED)
+    root = root_of_fat(made.read).start
+    entry = made.read(root, 32)
+    assert entry.startswith(b"ESP   ")
+    time, date = b"\x11\x22", b"\x33\x44"
+    other = entry[:14] + time + date + date + entry[20:22] + time + date + entry[26:]
+    with made.planted(root, other):
+        assert made.own
+    for at in (0, 11, 13, 15, 17, 19, 20, 23, 25, 28):
+        with made.planted(root, other[:at] + bytes([other[at] ^ 1]) + other[at + 1 :]):
+            assert not made.own, at
+
+
+def test_a_btrfs_of_another_uuid_is_none_of_ours(tmp_path: Path) -> None:
+    made = image_of(*MADE["btrfs"], tmp_path)
+    other = ["11111111-2222-4333-8444-555555555555" if word == made.proof.key else word for word in made.argv]
+    again(made.step, other)
+    assert not made.own
+    made.cut(ENDED)
+    assert made.own

@@ -10,7 +10,7 @@ from signal import SIGKILL
 from raidplan.cli import REFUSED
 from raidplan.twin.server import Twin
 from raidplan.twin.server.ssh import Result
-from tests.machine.look import with_digest
+from tests.machine.consent import with_digest
 
 KILLER = "/root/killer.py"
 SECONDS = (0.02, 0.1, 0.3, 0.0)
@@ -46,15 +46,17 @@ def acts_killed(twin: Twin, name: str) -> list[str]:
 
 
 def killed_to_the_end(
-    twin: Twin, name: str, command: list[str], only: Sequence[str] = ()
+    twin: Twin, name: str, command: list[str], only: Sequence[str] = (), *, wipes: bool = False
 ) -> tuple[Result, list[str]]:
     """What the run said that came to its end, and what the others were killed in: every act, or once in each of `only`.
-    What a killed run left is given up where raidplan asks for that.
+
+    None of them is refused, but where the layout `wipes`: old content is listed for consent as long as some of it is left,
+    and between the cleared ends of a disk nothing tells it from what somebody put there meanwhile.
     """
     kills = 0
     for seconds in cycle(SECONDS):
         done = killed_once(twin, name, command, seconds, only)
-        if done.returncode == REFUSED:
+        if done.returncode == REFUSED and wipes:
             done = killed_once(twin, name, with_digest(command, done.stderr), seconds, only)
         if done.returncode != KILLED or kills == MOST:
             break

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,13 +15,6 @@ from raidplan.twin.server import Twin
 BLOCK = 2**20
 NODE = """d() { lsblk -dnro NAME,SERIAL | while read -r n s; do [ "$s" = "$1" ] && echo /dev/$n; done; }"""
 """A shell function: the node of a disk by its serial."""
-
-
-def with_digest(command: list[str], said: str) -> list[str]:
-    """The command of `apply`, which ends in `--confirm HOST`; with the digest of what it would destroy, if it said that
-    it needs one: of what a killed mkfs left, nothing may show that nobody has used it since."""
-    found = re.search(r"--destroy (sha256:[0-9a-f]{64})", said)
-    return [*command[:-2], "--destroy", found[1]] if found else command
 
 
 @dataclass

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from raidplan.cli import REFUSED
 from raidplan.review.pipeline import check
 from raidplan.twin.server import Disk, Recipe, Twin, install_raidplan
 from raidplan.twin.server.recipe import PACKAGES
+from tests.machine.consent import applied_over
 from tests.machine.initramfs import quick_initramfs
-from tests.machine.look import NODE, with_digest
+from tests.machine.look import NODE
 
 ARRAYS: dict[str, dict[str, str]] = {
     "zero": {"level": "raid0", "chunk": "64KiB"},
@@ -67,13 +67,7 @@ def twin(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def made(twin: Twin, name: str) -> None:
     """The array, where the one before stood."""
     twin.put(layout(name).encode(), "/root/grub.yaml")
-    command = COMMAND
-    for _ in range(3):  # the second says what is in use, the third what is lost
-        done = twin.run(command, check=False, timeout=900)
-        if done.returncode != REFUSED:
-            break
-        twin.run(r"umount /srv/*; sed -i '\# /srv/#d' /etc/fstab", check=False)  # as the refusal asks for
-        command = with_digest(COMMAND, done.stderr)
+    done = applied_over(twin, COMMAND)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
 
 

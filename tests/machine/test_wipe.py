@@ -278,7 +278,9 @@ def test_killed_in_every_act_of_a_teardown(
     assert all(old in listed.stdout for old in ("oldhome", "oldswap", "oldwhole", "'oldgroup'")), (
         listed.stderr
     )
-    done, acts = killed_to_the_end(twin, "torn", ["apply", "/root/torn.yaml", "--confirm", "torn"])
+    done, acts = killed_to_the_end(
+        twin, "torn", ["apply", "/root/torn.yaml", "--confirm", "torn"], wipes=True
+    )
     assert "every property was read back" in done.stderr, done.stderr[-3000:]
     record_property("counted: kills in a teardown in the virtual server", len(acts))
     assert sum(act.startswith("zero ") for act in acts) >= 5, acts

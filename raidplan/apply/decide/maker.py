@@ -9,25 +9,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from shutil import disk_usage
 from tempfile import TemporaryFile
+from typing import IO
 
 from raidplan.apply.decide.own_sectors import of_encryption, of_physical_volume
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.filesystems.type import FilesystemType
 from raidplan.base.reader import Own, Reader, either, same_as, without
 from raidplan.base.size import MIB, SECTOR
+from raidplan.facts.host import memory_free
 from raidplan.facts.machine import Trace
 from raidplan.facts.run import run
 from raidplan.facts.traces import Place, read_all, read_traces
 from raidplan.plan.step import Run, Step
 
 SCRATCH = "/var/tmp"
-"""The folder of the sparse file: on a disk, since the file may need more room than memory has."""
-PART, MORE = 256, 64 * MIB
-"""A maker writes less than this part of a device and so many bytes: FAT32 takes 8 bytes for each cluster of 4 KiB."""
+"""The folder of the sparse file: on a disk, which mostly has more room than memory; but ext4 takes no file of 16 TiB."""
+MORE = 64 * MIB
+"""Bytes that any maker may write beside what its type says (`scratch`)."""
 SECONDS = 600
 
 
@@ -61,7 +64,7 @@ def own_sectors(step: Step, size: int, clock: int, read: Reader) -> Iterator[Own
     elif proof and proof.kind == "encryption":
         yield of_encryption(proof, read)
     elif (kind and kind.repeats and clock) or (proof and proof.kind == "swap"):
-        with _made_again(step, size, clock) as again:
+        with _made_again(step, size, clock, read) as again:
             yield either(own, again and (kind.own_again(again) if kind else same_as(again)))
     else:
         yield own
@@ -72,7 +75,7 @@ def pristine(step: Step, size: int, clock: int, read: Reader) -> bool:
     kind = _type(step)
     if kind is None or not kind.compared or not clock:
         return False
-    with _made_again(step, size, clock) as again:
+    with _made_again(step, size, clock, read) as again:
         return again is not None and kind.as_made(read, again)
 
 
@@ -85,19 +88,53 @@ def _type(step: Step) -> FilesystemType | None:
 
 
 @contextmanager
-def _made_again(step: Step, size: int, clock: int) -> Iterator[Reader | None]:
+def _made_again(step: Step, size: int, clock: int, read: Reader) -> Iterator[Reader | None]:
     """The file that the maker writes; None where it cannot be made."""
     assert isinstance(step.action, Run)
-    if disk_usage(SCRATCH).free < 2 * (size // PART + MORE):
+    file = _sparse(size, _room(step, size))
+    if file is None:
         yield None
         return
-    with TemporaryFile(dir=SCRATCH) as file:
-        file.truncate(size)
+    with file:
         os.set_inheritable(file.fileno(), True)
         node = f"/dev/fd/{file.fileno()}"
-        argv = [node if word in step.guard else word for word in step.action.argv]
+        argv = [node if word in step.guard else word for word in command_again(step, read)]
         made = run(argv, step.action.stdin, keep=(file.fileno(),), clock=clock, timeout=SECONDS)
         yield partial(_read, file.fileno()) if made.ok and node in argv else None
+
+
+def command_again(step: Step, read: Reader) -> tuple[str, ...]:
+    """The command of the maker, as it makes the same on a sparse file."""
+    assert isinstance(step.action, Run)
+    kind = _type(step)
+    return kind.repeat(step.action.argv, read) if kind else step.action.argv
+
+
+def _room(step: Step, size: int) -> int:
+    """Bytes that have to be free for the file: so many as the maker writes at most, and as many left to others."""
+    kind = _type(step)
+    return 2 * ((kind.scratch(size, step.proof.expect) if kind and step.proof else 0) + MORE)
+
+
+def _sparse(size: int, room: int) -> IO[bytes] | None:
+    """A file of that size, on a disk or in memory, where there is such room; None where there is none."""
+    with suppress(OSError):
+        if disk_usage(SCRATCH).free >= room:
+            return _long(TemporaryFile(dir=SCRATCH), size)
+    with suppress(OSError):
+        if memory_free(Path("/")) >= room:
+            return _long(os.fdopen(os.memfd_create("made again"), "w+b"), size)
+    return None
+
+
+def _long(file: IO[bytes], size: int) -> IO[bytes]:
+    """The file with a hole of that size. Raises OSError."""
+    try:
+        file.truncate(size)
+    except OSError:
+        file.close()
+        raise
+    return file
 
 
 def _read(descriptor: int, offset: int, size: int) -> bytes:

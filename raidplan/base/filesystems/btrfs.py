@@ -5,6 +5,7 @@ Sources: btrfs(8), mkfs.btrfs(8), btrfstune(8), ctree.h of the kernel.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from raidplan.base.checksum import crc32c
@@ -14,6 +15,7 @@ from raidplan.base.packages import Behaviour, Package, Written
 from raidplan.base.reader import Own, Reader
 from raidplan.base.size import KIB, MIB, human
 from raidplan.plan.changes import Before, by_hand
+from raidplan.plan.step import Value
 
 SUPERBLOCK = 64 * KIB
 """BTRFS_SUPER_INFO_OFFSET."""
@@ -51,6 +53,14 @@ class Btrfs(FilesystemType):
             return len(block) == size and block[0x20:0x30] == ours and block[:0x20] == checksum
 
         return lambda offset, sector: any(whole(offset // size * size, size) for size in BLOCKS)
+
+    def repeat(self, argv: Sequence[str], read: Reader) -> tuple[str, ...]:
+        """With a UUID that it draws: mkfs.btrfs refuses one that a device of the machine has, and `as_made` does not look at it."""
+        at = argv.index("--uuid")
+        return (*argv[:at], *argv[at + 2 :])
+
+    def scratch(self, size: int, expect: Mapping[str, Value]) -> int:
+        return 0
 
     def as_made(self, read: Reader, again: Reader) -> bool:
         """The generation is mkfs's: each mount for writing begins a new one (`generation` of `struct btrfs_super_block`)."""

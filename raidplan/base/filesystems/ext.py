@@ -5,13 +5,14 @@ Sources: mke2fs(8), e2label(8), resize2fs(8), e2fsck(8), tune2fs(8), ext4.h of t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
 from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package
 from raidplan.base.reader import Own, Reader, blanked, little
-from raidplan.base.size import KIB, SECTOR
+from raidplan.base.size import GIB, KIB, SECTOR
 from raidplan.geometry import ext
 from raidplan.plan.changes import Before, by_apply, by_hand
 from raidplan.plan.step import Value
@@ -23,6 +24,8 @@ FIRST_INODES = 16
 """mke2fs makes fewer: ten reserved ones, lost+found, and the orphan file."""
 HASH_SEED, CHECKSUM = (0xEC, 0xFC), (0x1FC, 0x200)
 """The fields that differ in a copy of the superblock from run to run: `s_hash_seed` in its first sector, `s_checksum` in its second."""
+INODE = 256
+"""Bytes of an inode, in every file system that a plan makes."""
 INODE_CHECKSUMS = ((0x7C, 0x7E), (0x82, 0x84))
 """`l_i_checksum_lo` and `i_checksum_hi` of `struct ext2_inode_large`."""
 
@@ -87,6 +90,12 @@ class Ext(FilesystemType):
     def metadata(self, wanted: Wanted, device: Below) -> int:
         made = self.geometry(wanted, device)
         return made.journal_blocks * made.block_size + made.inodes * made.inode_size
+
+    def scratch(self, size: int, expect: Mapping[str, Value]) -> int:
+        """Descriptors of groups with their copies; before ext4 bitmaps, the journal and all inodes too, whose zeroes take up room."""
+        if self.name == "ext4":
+            return size // (32 * KIB)
+        return size // (8 * KIB) + min(size // 64, GIB) + int(str(expect["inodes"])) * INODE
 
     def read(self, read: Reader) -> dict[str, Value]:
         """The fields of `struct ext4_super_block`.

@@ -6,6 +6,8 @@ the kernel.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
 from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package, Written
@@ -21,6 +23,8 @@ MAGIC = 0xF2F52010
 NO_SEGMENT = 2**32 - 1
 TIMES = (32, 56)
 """The times of the root folder: `i_atime`, `i_ctime` and `i_mtime` of `struct f2fs_inode`."""
+SECTORS = (8, 16)
+"""`log_sectorsize` and `log_sectors_per_block` of `struct f2fs_super_block`; of a file mkfs says that it has sectors of 512 bytes."""
 SOURCE = "https://git.kernel.org/pub/scm/linux/kernel/git/jaegeuk/f2fs-tools.git"
 
 
@@ -53,7 +57,10 @@ class F2fs(FilesystemType):
         return {"block": BLOCK, "blocks": device.size // BLOCK}
 
     def metadata(self, wanted: Wanted, device: Below) -> int:
-        return min(device.size // 400, GIB)
+        return self.scratch(device.size, {})
+
+    def scratch(self, size: int, expect: Mapping[str, Value]) -> int:
+        return min(size // 400, GIB)
 
     def read(self, read: Reader) -> dict[str, Value]:
         """The fields of `struct f2fs_super_block`."""
@@ -63,11 +70,16 @@ class F2fs(FilesystemType):
         return {"block": 1 << little(sb, "I", 16), "blocks": little(sb, "Q", 36)}
 
     def own_again(self, again: Reader) -> Own:
-        """The root folder, which is the first block of the main area, has the time of day."""
+        """The root folder, which is the first block of the main area, has the time of day; superblocks have the device's sectors."""
         root = _block(again, 92)
 
         def own(offset: int, sector: bytes) -> bool:
             made = again(offset, len(sector))
+            if offset in (SUPERBLOCK, BLOCK + SUPERBLOCK):
+                logs = little(sector, "I", SECTORS[0]) + little(sector, "I", SECTORS[0] + 4)
+                return logs == BLOCK.bit_length() - 1 and blanked(sector, [SECTORS]) == blanked(
+                    made, [SECTORS]
+                )
             times = [TIMES] if offset == root else []
             return blanked(sector, times) == blanked(made, times)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol
@@ -192,6 +192,14 @@ class FilesystemType:
         return False
 
     # What an interrupted mkfs has left. ---------------------------------------------------------------------------
+
+    def repeat(self, argv: Sequence[str], read: Reader) -> tuple[str, ...]:
+        """The command `argv`, as it makes the same on a sparse file: told what mkfs took from the device, which `read` shows."""
+        return tuple(argv)
+
+    def scratch(self, size: int, expect: Mapping[str, Value]) -> int:
+        """Bytes that mkfs writes to a sparse file of this size, at most; `expect` are the properties to read back."""
+        return size // 256
 
     def own(self, read: Reader, uuid: str) -> Own | None:
         """A function that recognises mkfs's own sectors of a device; None where that is not possible."""

@@ -15,7 +15,7 @@ from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
 from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package, Written
 from raidplan.base.reader import Own, Reader, all_are, blanked, little
-from raidplan.base.size import KIB, SECTOR, human
+from raidplan.base.size import GIB, KIB, SECTOR, human
 from raidplan.geometry import xfs
 from raidplan.plan.changes import Answer, Before, Reason, by_hand, impossible
 from raidplan.plan.step import Value
@@ -74,6 +74,10 @@ class Xfs(FilesystemType):
     def metadata(self, wanted: Wanted, device: Below) -> int:
         made = self.geometry(device)
         return made.log_blocks * made.block_size
+
+    def scratch(self, size: int, expect: Mapping[str, Value]) -> int:
+        """The log, which is written whole."""
+        return min(size // 1024, 2 * GIB)
 
     def read(self, read: Reader) -> dict[str, Value]:
         """The fields of `struct xfs_dsb`; none where mkfs was never finished (`sb_inprogress`). `su` in bytes, `sw` in data disks."""
