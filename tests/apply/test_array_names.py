@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.decision import Decision, decide
+from raidplan.apply.journal.journal import read_past
 from raidplan.apply.journal.past import Past
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.step import Plan, WriteBlock
@@ -202,3 +203,4 @@ def test_udev_looks_again_also_where_only_the_end_of_the_journal_was_missing(tmp
     world = Simulated(plan, tmp_path / "root", state)
     assert apply(plan, world) == "nothing to do"
     assert world.looked_at[0] == once.looked_at[0]
+    assert not read_past(world.root / "var/lib/raidplan").is_open

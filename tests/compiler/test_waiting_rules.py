@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.plan.step import WriteFile
-from tests.compiler.test_watch_steps import MIRROR, steps
+from tests.compiler.small_layouts import MIRROR, steps
 
 pytestmark = [
     pytest.mark.root,

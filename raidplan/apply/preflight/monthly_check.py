@@ -43,7 +43,7 @@ def _switches_it(step: Step) -> bool:
 
 
 def _redundant_of_others(whole: Plan, machine: Machine) -> list[str]:
-    """Of the arrays of others those that can be checked; of one that does not run nobody knows."""
+    """The arrays of others that can be checked; one that does not run may be such."""
     running = machine.objects.get("array", {}).values()
     striped = {
         str(found.get("node", "")) for found in running if not _has_redundancy(str(found.get("level", "")))

@@ -219,13 +219,14 @@ def _created(situation: Situation, kind: str) -> Iterator[Step]:
 
 
 def lines_do_not_conflict(situation: Situation) -> Iterator[Refusal]:
-    """A line of somebody else for the same mount point, file system or array: two truths; or one that ours would change, or that changes ours."""
+    """A line of somebody else for the same mount point, file system or array: two truths; or one that ours would change, or that changes ours; or a check that ours ends."""
     whole = situation.whole or situation.plan
     yield from conflicting(whole, situation.machine)
     yield from changed_by_ours(whole, situation.machine)
     yield from overruling(whole, situation.machine)
     yield from numbers_needed(situation.plan, situation.machine)
     yield from redirected(situation.plan, whole, situation.machine)
+    yield from others_stay_checked(situation)
 
 
 def mounts_can_follow(situation: Situation) -> Iterator[Refusal]:
@@ -293,7 +294,6 @@ OF_FACTS: tuple[Check, ...] = (
     names_free,
     uuids_free,
     lines_do_not_conflict,
-    others_stay_checked,
     mounts_can_follow,
     firmware_starts_it,
     memory_for_stripe_cache,
