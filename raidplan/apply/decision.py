@@ -15,6 +15,7 @@ from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.decide.stale_signatures import written_over
 from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note
+from raidplan.apply.preflight.monthly_check import stays_unchecked
 from raidplan.apply.preflight.versions import notes
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.stages.clearing import clear
@@ -91,6 +92,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
             *rebuilding(asked.layout, resumed.machine),
             *kept_for_others(remaining.whole, resumed.machine),
             *numbers_free(left, resumed.machine),
+            *stays_unchecked(left, remaining.whole, resumed.machine),
         ),
         standing=(
             *left_standing(asked.layout, cleared.after.machine, ours),

@@ -85,6 +85,12 @@ def _devices(decision: Decision, world: World) -> list[str]:
     return [node for node in dict.fromkeys(nodes) if node.startswith("/dev/") and world.exists(node)]
 
 
+def close_what_stands(decision: Decision, journal: Journal) -> list[Refusal]:
+    """Closes the journal of a run that was cut off behind its last step; the reason if it took no record."""
+    journal.world.look_again(*_devices(decision, journal.world), settle=True)
+    return not_closed(journal)
+
+
 def not_closed(journal: Journal) -> list[Refusal]:
     """Closes the journal; the reason if it took no record."""
     try:

@@ -23,7 +23,7 @@ from raidplan.apply.journal.journal import (
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.preflight.mounted import hidden, in_memory
 from raidplan.apply.reading import read_for
-from raidplan.apply.session import carry_out, not_closed
+from raidplan.apply.session import carry_out, close_what_stands
 from raidplan.apply.syncs import held, syncs
 from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.world import World
@@ -84,7 +84,7 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     for obsolete in decision.standing:
         talk(obsolete_text(obsolete))
     if not decision.left.steps:
-        for reason in not_closed(open_journal(folder, world)) if past.is_open else ():
+        for reason in close_what_stands(decision, open_journal(folder, world)) if past.is_open else ():
             talk(f"note: {refusal_text(reason)}")
         with events_to(arguments.events) as note_event:
             note_event(_with_waiting(Outcome(), decision))

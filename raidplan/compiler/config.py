@@ -36,16 +36,16 @@ def _all_steps(topology: Topology) -> Iterator[Step]:
     if arrays:
         yield _mdadm_conf(topology, arrays)
     tuned = _of("udev", lines)
-    started = _of("udev of members", lines) if topology.layout.boot.degraded == "start" else []
-    if tuned or started:
-        yield from _udev(topology, tuned, started)
+    members = _of(f"udev where degraded arrays {topology.layout.boot.degraded}", lines)
+    if tuned or members:
+        yield from _udev(topology, tuned, members)
     encrypted = _of("crypttab", lines)
     if encrypted:
         yield _crypttab(topology, encrypted)
     first = topology.once(opened_first) if encrypted else ()
     written = [
         *(("config.mdadm.conf",) if arrays else ()),
-        *(("config.udev",) if arrays and (tuned or started) else ()),
+        *(("config.udev",) if arrays and (tuned or members) else ()),
         *(("config.crypttab",) if first else ()),
     ]
     if written:
@@ -113,13 +113,21 @@ def _mdadm_conf(topology: Topology, arrays: list[str]) -> Step:
     )
 
 
-def _udev(topology: Topology, tuned: list[str], started: list[str]) -> Iterator[Step]:
+def _udev(topology: Topology, tuned: list[str], members: list[str]) -> Iterator[Step]:
     file = UDEV_RULES.format(host=topology.host)
-    head = f"{RULES_BEGIN}: tunes arrays whenever they appear, and starts those that lack a member."
-    content = "\n".join([head, *tuned, *started, ""])
+    waits = topology.layout.boot.degraded == "wait"
+    degraded = "leaves those that lack a member to a person" if waits else "starts those that lack a member"
+    content = "\n".join(
+        [f"{RULES_BEGIN}: tunes arrays whenever they appear, and {degraded}.", *tuned, *members, ""]
+    )
     what = [f"tune {counted(len(tuned), 'array')}"] if tuned else []
-    if started:
-        what.append(f"start {counted(len(started), 'array')} that may be degraded")
+    if members:
+        arrays = counted(len(members), "array")
+        what.append(
+            f"leave {arrays} to a person if a member is missing"
+            if waits
+            else f"start {arrays} that may be degraded"
+        )
     yield Step(
         id="config.udev",
         phase="prepare",

@@ -1,11 +1,11 @@
-"""Steps for the machine's own duties: the alarm, the timer of the monthly check (scrub), the start of degraded arrays."""
+"""Steps for the machine's own duties: the alarm, the timer of the monthly check (scrub)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from raidplan.base.levels import LEVELS
-from raidplan.plan.places import CHECK, DEFAULTS, LAST_RESORT, MONITOR
+from raidplan.plan.places import CHECK, DEFAULTS, MONITOR
 from raidplan.plan.step import Proof, Run, Step, WriteBlock
 from raidplan.topology import Topology
 
@@ -14,11 +14,9 @@ EVERY = "all arrays of this machine, also those that no layout names"
 
 
 def watch_steps(topology: Topology) -> Iterator[Step]:
-    """The steps that `boot` and `monitoring` ask for; arrays without redundancy have nothing to watch."""
+    """The steps that `monitoring` asks for; arrays without redundancy have nothing to watch."""
     monitoring = topology.layout.monitoring
     redundant = any(LEVELS[array.level].redundant for array in topology.layout.arrays.values())
-    if topology.layout.boot.degraded == "wait":
-        yield _wait_degraded(topology.target)
     if redundant and monitoring.mail:
         yield _monitor(monitoring.mail)
     if redundant and monitoring.scrub:
@@ -28,21 +26,8 @@ def watch_steps(topology: Topology) -> Iterator[Step]:
 
 def _switch(target: str, verb: str, *units: str) -> Run:
     """Switches units of this system, now as well, or those of a system that does not run."""
-    now = ("--now",) if verb != "mask" else ()
     return Run(
-        ("systemctl", f"--root={target}", verb, *units) if target else ("systemctl", verb, *now, *units)
-    )
-
-
-def _wait_degraded(target: str) -> Step:
-    return Step(
-        id="config.degraded",
-        phase="configure",
-        say=f"let no array that lacks a member start at boot by itself ({EVERY})",
-        action=_switch(target, "mask", LAST_RESORT),
-        because="boot.degraded",
-        targets=(LAST_RESORT,),
-        proof=Proof("unit", LAST_RESORT, {"enabled": "masked"}),
+        ("systemctl", f"--root={target}", verb, *units) if target else ("systemctl", verb, "--now", *units)
     )
 
 

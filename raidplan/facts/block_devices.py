@@ -9,6 +9,7 @@ from pathlib import Path
 from raidplan.base.identity import lvm_form
 from raidplan.facts.arrays import Array
 from raidplan.facts.block import Block, Names, text_of
+from raidplan.facts.loop_devices import loops_on_devices
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.readings import Readings
 from raidplan.facts.signatures import plain
@@ -117,10 +118,10 @@ def direct_uses(readings: Readings) -> dict[str, list[str]]:
     # mountinfo names one device of a btrfs only, and a loop device is no holder.
     for entry in (readings.root / "sys/fs/btrfs").glob("*/devices/*"):
         found.setdefault(entry.name, []).append(f"part of the mounted btrfs {entry.parent.parent.name}")
-    for file in (readings.root / "sys/block").glob("loop*/loop/backing_file"):
-        behind = text_of(file).removeprefix("/dev/")
-        if behind in readings.blocks:
-            found.setdefault(behind, []).append(f"behind /dev/{file.parent.parent.name}")
+    loops = loops_on_devices(readings.root)
+    for block in readings.blocks.values() if loops else ():
+        for loop in loops.get(block.number, ()):
+            found.setdefault(block.name, []).append(f"behind /dev/{loop}")
     return found
 
 

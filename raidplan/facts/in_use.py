@@ -6,12 +6,14 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from raidplan.facts.block import SYS_BLOCK, kernel_name, partitions_in
+from raidplan.facts.loop_devices import loops_on_devices
 from raidplan.facts.mounts import unescaped
 from raidplan.facts.signatures import plain
-from raidplan.facts.writers import number_of_file, processes, program, ways_to_write
+from raidplan.facts.writers import is_begun_by_us, number_of_file, processes, program, ways_to_write
 
 CONFIG = Path("/sys/kernel/config")
 NAMESPACE = re.compile(r"nvme(\d+)n(\d+)")
@@ -28,28 +30,41 @@ def used_by_others(*nodes: str) -> Iterator[str]:
     sysfs shows neither another namespace's mounts, nor who writes to a device without having claimed it. Every process is
     read once for all devices.
     """
-    numbers, missing = _numbers(nodes)
-    yield from missing
-    yield from dict.fromkeys((*_mounts(numbers), *_exports(numbers), *_writers(numbers)))
+    reached = _reached(nodes)
+    yield from reached.missing
+    yield from dict.fromkeys((*_mounts(reached.own), *_writers(reached)))
 
 
 def written_by_others(*nodes: str) -> Iterator[str]:
     """The users that can write to a device: a virtual machine claims no disk, and leaves it blank at first."""
-    numbers, missing = _numbers(nodes)
-    yield from missing
-    yield from dict.fromkeys((*_exports(numbers), *_writers(numbers)))
+    reached = _reached(nodes)
+    yield from reached.missing
+    yield from dict.fromkeys(_writers(reached))
 
 
-def _numbers(nodes: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """(`b8:16` or `c21:2` to node, for all that belongs to the devices; those that do not exist, in words)."""
-    numbers: dict[str, str] = {}
-    missing = []
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """All by which bytes of devices can be written: `b8:16` or `c21:2` to words for it."""
+
+    own: dict[str, str] = field(default_factory=dict)
+    """The devices, what stands on them, and the disks that they are parts of."""
+    below: dict[str, str] = field(default_factory=dict)
+    """The members of an array, the physical volumes of a volume, and their disks."""
+    missing: list[str] = field(default_factory=list)
+    """Devices that do not exist, in words."""
+
+
+def _reached(nodes: Iterable[str]) -> _Reached:
+    found = _Reached()
     for node in nodes:
         try:
-            numbers |= _family(os.stat(node).st_rdev)
+            number = os.stat(node).st_rdev
+            folder = (SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()
+            found.own.update(_family(folder))
+            found.below.update((each, f"{name} (below {node})") for each, name in _below(folder))
         except OSError as error:
-            missing.append(f"{node} cannot be looked at: {error.strerror}")
-    return numbers, missing
+            found.missing.append(f"{node} cannot be looked at: {error.strerror}")
+    return found
 
 
 def claimed_elsewhere(node: str) -> Iterator[str]:
@@ -60,23 +75,35 @@ def claimed_elsewhere(node: str) -> Iterator[str]:
         yield f"{node} is claimed by something that shows nowhere else ({error.strerror}): find out by what"
 
 
-def _family(number: int) -> Iterator[tuple[str, str]]:
+def _family(device: Path) -> Iterator[tuple[str, str]]:
     """`b8:16` to node, for the device, its partitions, the devices on top of them, and the disks that those are parts of;
     `c21:2` to node, for the character devices of all these.
     """
     seen: set[Path] = set()
-    left = [(SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()]
+    left = [device]
     while left:
         folder = left.pop()
         if folder in seen:
             continue
         seen.add(folder)
-        parts_of = [folder.parent] if (folder / "partition").exists() else []
-        for each in (folder, *parts_of):
-            yield f"b{(each / 'dev').read_text().strip()}", f"/dev/{kernel_name(each)}"
-            yield from _character_devices(each)
+        yield from _with_disk(folder)
         left += partitions_in(folder)
         left += [entry.resolve() for entry in (folder / "holders").glob("*")]
+
+
+def _below(device: Path) -> Iterator[tuple[str, str]]:
+    """The same for the devices that an array, a volume or a mapping is made of, and for the disks of these."""
+    whole = device.parent if (device / "partition").exists() else device
+    for entry in (whole / "slaves").glob("*"):
+        if entry.exists():  # a disk that is gone leaves its name there for a while
+            yield from _with_disk(entry.resolve())
+            yield from _below(entry.resolve())
+
+
+def _with_disk(device: Path) -> Iterator[tuple[str, str]]:
+    for each in (device, *([device.parent] if (device / "partition").exists() else [])):
+        yield f"b{(each / 'dev').read_text().strip()}", f"/dev/{kernel_name(each)}"
+        yield from _character_devices(each)
 
 
 def _character_devices(disk: Path) -> Iterator[tuple[str, str]]:
@@ -120,8 +147,22 @@ def _mounts(numbers: dict[str, str]) -> Iterator[str]:
                     yield where if process.name == str(os.getpid()) else f"{where} for {program(process)}"
 
 
-def _writers(numbers: dict[str, str]) -> Iterator[str]:
-    """Programs other than this one, whose steps never share a device, that can write to a device."""
+def _writers(reached: _Reached) -> Iterator[str]:
+    """Whatever can write to a device: loop devices and targets of the kernel, and programs.
+
+    Steps never share a device, so a program that this process began has no business with one; with a disk below it, it may.
+    """
+    numbers = reached.below | reached.own
+    yield from (*_loops(numbers), *_exports(numbers))
     for process in processes()[1:] if numbers else ():
-        for number, way in ways_to_write(process, numbers):
-            yield f"{numbers[number]} is {way} by {program(process)}"
+        with suppress(OSError):  # it has ended
+            for number, way in ways_to_write(process, numbers):
+                if number in reached.own or not is_begun_by_us(process):
+                    yield f"{numbers[number]} is {way} by {program(process)}"
+
+
+def _loops(numbers: dict[str, str]) -> Iterator[str]:
+    """Loop devices: the kernel writes through them, and no process has their device open."""
+    for number, names in loops_on_devices().items() if numbers else ():
+        if device := numbers.get(f"b{number}"):
+            yield from (f"{device} is behind /dev/{name}" for name in names)

@@ -32,6 +32,16 @@ def program(process: Path) -> str:
     return f"process {process.name} ({plain(name)})"
 
 
+def is_begun_by_us(process: Path) -> bool:
+    """Begun by this process, or by a program that it began."""
+    with suppress(OSError):  # one of them has ended: nothing says so any more
+        while process.name not in ("0", "1"):
+            process = PROC / _parent(process)
+            if process.name == str(os.getpid()):
+                return True
+    return False
+
+
 def number_of_file(found: os.stat_result) -> str:
     """`b8:16` of a block device, `c21:2` of a character device; empty for any other file."""
     kind = "b" if stat.S_ISBLK(found.st_mode) else "c" if stat.S_ISCHR(found.st_mode) else ""
@@ -96,9 +106,14 @@ def _files_of_ring(info: str) -> Iterator[str]:
 
 def _is_copy_of_us(process: Path) -> bool:
     """Begun by this process, and not yet the program that it was begun for: until then it has open what we have."""
-    parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
     own = PROC / str(os.getpid())
-    return parent == own.name and (process / "cmdline").read_bytes() == (own / "cmdline").read_bytes()
+    return (
+        _parent(process) == own.name and (process / "cmdline").read_bytes() == (own / "cmdline").read_bytes()
+    )
+
+
+def _parent(process: Path) -> str:
+    return (process / "stat").read_text().rpartition(")")[2].split()[1]
 
 
 def _opened_to_write(process: Path, descriptor: str) -> bool:

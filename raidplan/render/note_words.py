@@ -28,6 +28,8 @@ SENTENCES: Mapping[str, str] = {
     "write UUID= there, and the next `apply` shows the step that takes it out",
     "numbers-free": "the arrays {arrays} are not of this layout, and nothing holds their numbers: from the next boot on they may have "
     "others, as the new arrays take numbers too; their links below /dev/md and /dev/disk stay",
+    "others-unchecked": f"{AT}: nothing reads the members of {{arrays}} once a month either, which are not of this layout: mdadm and "
+    "Debian have one switch for all arrays; without `scrub: none` the distribution checks them again",
     "journal-in-memory": f"the journal in {{place}} lies in memory: if this machine is booted before all is done, {UNTIL_ADOPTED}; name a "
     "folder on a disk with --state",
     "journal-below-rescue": "the journal lies in {place} of this rescue system until the system in {target} gets it: if it is booted "

@@ -178,6 +178,10 @@ CODES: Mapping[str, tuple[str, str]] = {
         "A line of somebody else speaks of the same device, mount point or array.",
         "Remove that line, or take the thing out of the layout.",
     ),
+    "others-unchecked": (
+        "`scrub: none` would end the check of arrays of others too.",
+        "Write `monthly`, or leave it out.",
+    ),
     "mount-conflict": (
         "No remount changes what is mounted to the line of fstab.",
         "umount it, then apply again.",

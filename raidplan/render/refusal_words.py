@@ -251,6 +251,10 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "address": "{place} sends the alarms of all arrays to {address}, also those of {array}, which is not of this layout, and mdadm "
         "takes one address: write that one in the layout (monitoring: mail), or {ours} there",
     },
+    "others-unchecked": {
+        "": f"{AT}: without the monthly check nothing reads the members of {{arrays}} either, which are not of this layout, as mdadm and "
+        "Debian have one switch for all arrays: write `scrub: monthly`, or leave the key out"
+    },
     "mount-conflict": {
         "point": "{source} is mounted at {now}, and the layout wants {planned}: umount {now}, then apply again",
         "options": "{point} is wanted {changes: and }, which no remount is sure to change: umount {point}, then apply again",

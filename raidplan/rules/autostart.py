@@ -43,7 +43,7 @@ def degraded_autostart(topology: Topology) -> Iterator[Hit]:
     Why: systemd waits 30 s for missing members and then starts the array without them. If the disk is only
     late or its port flaky, it comes back as a stranger: it has to be added by hand, and with no bitmap all of
     it is rebuilt. One machine had that after many boots, from one port of a SiI 3114; its author wanted the
-    array to wait for a person, which `boot: {degraded: wait}` does. It holds for all arrays of the machine.
+    array to wait for a person, which `boot: {degraded: wait}` does.
 
     Bad:
         hardware:

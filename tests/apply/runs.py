@@ -12,7 +12,7 @@ import pytest
 from raidplan.apply import execute
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
-from raidplan.apply.session import carry_out
+from raidplan.apply.session import carry_out, close_what_stands
 from raidplan.plan.boot_loaders import EFI_IMAGES, MODULES, PACKAGES, PLATFORMS
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
 from raidplan.plan.step import Plan
@@ -82,7 +82,7 @@ def apply(plan: Plan, world: Simulated) -> str:
     journal = open_journal(folder, world)
     if not decision.left.steps:
         if journal.past.is_open:
-            journal.close()
+            assert close_what_stands(decision, journal) == []
         return "nothing to do"
     outcome = carry_out(decision, journal, lambda event: None, workers=1)
     if not outcome.complete:
@@ -107,8 +107,12 @@ def end(world: Simulated) -> object:
 def gone_on(plan: Plan, left: Simulated, point: str) -> Simulated:
     """The machine after an `apply` that went on to its end, and another one that found nothing to do."""
     world = Simulated(plan, left.root, left.state)
+    went_on = read_past(left.root / "var/lib/raidplan").is_open
     said = apply(plan, world)
     assert said in ("done", "nothing to do"), f"{point}: {said}"
+    written = {word for step in plan.steps for word in (*step.guard, *step.awaits)}
+    looked = written & world.state.nodes if went_on else set[str]()
+    assert looked <= world.looked_at[0], f"{point}: udev was not asked to look again"
     assert not read_past(left.root / "var/lib/raidplan").is_open
     assert apply(plan, Simulated(plan, left.root, left.state)) == "nothing to do"
     return world

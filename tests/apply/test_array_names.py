@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.decision import Decision, decide
+from raidplan.apply.journal.journal import read_past
 from raidplan.apply.journal.past import Past
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.step import Plan, WriteBlock
@@ -16,7 +17,7 @@ from tests.apply.earlier import plan_of, set_to
 from tests.apply.recorded_runs import Recorded
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.sentences import sentences
-from tests.apply.simulated import Simulated, State
+from tests.apply.simulated import Killed, Simulated, State
 
 __all__ = ["impatient"]
 
@@ -186,3 +187,20 @@ def test_udev_looks_at_every_device_once_more_after_the_last_write(tmp_path: Pat
     assert effects >= last
     world.looked_at = (set(), 0)
     assert apply(plan, world) == "nothing to do" and world.looked_at == (set(), 0)
+
+
+def test_udev_looks_again_also_where_only_the_end_of_the_journal_was_missing(tmp_path: Path) -> None:
+    """raidplan died behind its last step, and before udev was asked."""
+    plan = plan_of(tmp_path / "plan")
+    once = Simulated(plan, tmp_path / "once", machine(tmp_path / "once"))
+    assert apply(plan, once) == "done"
+    journal = next(n for n in range(once.looked_at[1], 0, -1) if once.effects[n - 1][0] == "write")
+    state = machine(tmp_path / "root")
+    killed = Simulated(plan, tmp_path / "root", state, (journal, "after"))
+    with pytest.raises(Killed):
+        apply(plan, killed)
+    assert killed.looked_at == (set(), 0)
+    world = Simulated(plan, tmp_path / "root", state)
+    assert apply(plan, world) == "nothing to do"
+    assert world.looked_at[0] == once.looked_at[0]
+    assert not read_past(world.root / "var/lib/raidplan").is_open

@@ -62,18 +62,46 @@ def test_a_failed_member_is_the_one_reason(plan: Plan) -> None:
     )
 
 
-def test_a_failed_spare_is_removed_and_added_again(tmp_path: Path) -> None:
-    """Nobody may write over the superblock of the array that it still carries."""
+@pytest.fixture
+def with_spare(tmp_path: Path) -> Plan:
+    """Two members and a spare."""
     text = LAYOUT.replace(
         "d<0-1>: {size: 1TB, serial: PAIR-<1>, wipe: true}", "d<0-2>: {size: 1TB, serial: PAIR-<1>}"
     )
-    plan = plan_of(text.replace("members: [d<0-1>]", "members: [d0, d1], spares: [d2]"), tmp_path)
+    return plan_of(text.replace("members: [d<0-1>]", "members: [d0, d1], spares: [d2]"), tmp_path)
+
+
+def test_a_failed_spare_is_removed_and_added_again(with_spare: Plan) -> None:
+    """Nobody may write over the superblock of the array that it still carries."""
+    plan = with_spare
     box = standing(plan)
     (found,) = box.objects["array"].values()
     found |= {"spares": [], "faulty": found["spares"]}
     (reason,) = [each for each in decided(plan, box).refusals if each.code == "differs"]
     words = refusal_text(reason)
     assert "--remove failed, then mdadm --manage /dev/md/data --add-spare /dev/disk/by-partuuid/" in words
+
+
+def test_a_spare_that_took_the_place_of_a_member_gives_it_back(with_spare: Plan) -> None:
+    """A person who stops after any of the printed commands is told the rest of them, and none twice."""
+    box = standing(with_spare)
+    (found,) = box.objects["array"].values()
+    (old, other), (spare,) = found["members"], found["spares"]
+    node, device = "/dev/md/data", "/dev/disk/by-partuuid/"
+    ours, its = (device + each.removeprefix("partition:") for each in (old, spare))
+    printed = (
+        f"mdadm {node} --remove failed",
+        f"mdadm {node} --add-spare {ours}",
+        f"mdadm {node} --replace {its} --with {ours}",
+        f"mdadm {node} --remove {its}",
+        f"mdadm {node} --add-spare {its}",
+    )
+    for done, state in enumerate(
+        ({"spares": [], "faulty": [old]}, {"spares": [], "faulty": []}, {"spares": [old], "faulty": []})
+    ):
+        found |= {"members": [spare, other], **state}
+        (reason,) = [each for each in decided(with_spare, box).refusals if each.code == "differs"]
+        assert f"after a backup: {', then '.join(printed[done:])} (before:" in refusal_text(reason)
 
 
 def test_members_in_the_places_of_others_are_one_reason(plan: Plan) -> None:

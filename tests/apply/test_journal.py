@@ -105,7 +105,9 @@ def test_it_goes_on_where_it_was(journal: Journal) -> None:
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-@pytest.mark.parametrize("tail", [b'{"number": 7, "bef', b"\0" * 4096, b'{"number": 7}'])
+@pytest.mark.parametrize(
+    "tail", [b'{"number": 7, "bef', b"\0" * 4096, b'{"number": 7}', b"\0" * 512 + b'"step": "c"}\n', b"\n"]
+)
 def test_a_torn_last_line_is_cut_off(journal: Journal, tail: bytes) -> None:
     before = read_past(journal.folder)
     with journal.file.open("ab") as opened:

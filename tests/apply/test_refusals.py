@@ -74,6 +74,7 @@ STABLE = [
     "not-understood",
     "not-whole",
     "open-for-writing",
+    "others-unchecked",
     "program-missing",
     "program-not-roots",
     "runs-under-other-name",

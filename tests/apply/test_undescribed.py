@@ -43,8 +43,7 @@ def typed(data: dict) -> None:  # type: ignore[type-arg]
 
 def earlier(data: dict) -> None:  # type: ignore[type-arg]
     typed(data)
-    data["boot"] = {"degraded": "wait"}
-    data["monitoring"] = {"mail": "root@example.org", "scrub": "none"}
+    data["monitoring"] = {"mail": "root@example.org", "scrub": "monthly"}
 
 
 def untuned(data: dict) -> None:  # type: ignore[type-arg]
@@ -101,15 +100,38 @@ def texts(root: Path) -> dict[str, str]:
     return {file: (root / file).read_text() for file in files if (root / file).exists()}
 
 
+def striped(data: dict) -> None:  # type: ignore[type-arg]
+    bare(data)
+    data["arrays"] = {"s": {"level": "raid0", "members": ["d0.data", "d1.data"], "read_ahead": "1MiB"}}
+
+
+def striped_and_untuned(data: dict) -> None:  # type: ignore[type-arg]
+    striped(data)
+    del data["arrays"]["s"]["read_ahead"]
+
+
+def test_rules_that_tune_nothing_any_more_go_out_of_the_initramfs_too(tmp_path: Path) -> None:
+    """Where no array is redundant, no rule is about those that lack a member."""
+    root, plan = tmp_path / "root", plan_of(tmp_path / "before", striped)
+    state = machine(root)
+    assert apply(plan, Simulated(plan, root, state)) == "done" and (root / RULES).exists()
+    later = plan_of(tmp_path / "later", striped_and_untuned)
+    world = Simulated(later, root, state)
+    assert apply(later, world) == "done" and not (root / RULES).exists()
+    reload, renewal = "udevadm control --reload", f"mkinitramfs -o {INITRAMFS_ASIDE}/initrd.img-6.1 6.1"
+    assert {reload, renewal} <= {*world.executed} and Simulated._initramfs_is_new(world)
+    assert apply(later, Simulated(later, root, state)) == "nothing to do"
+
+
 @pytest.mark.parametrize(
     ("change", "gone", "commands"),
     [
-        (untuned, RULES, ["udevadm control --reload", f"mkinitramfs -o {INITRAMFS_ASIDE}/initrd.img-6.1 6.1"]),
+        (bare, RULES, ["udevadm control --reload", f"mkinitramfs -o {INITRAMFS_ASIDE}/initrd.img-6.1 6.1"]),
         (unmounted, "etc/fstab", ["systemctl daemon-reload"]),
         (
             unwatched,
             "etc/default/mdadm",
-            ["systemctl disable --now mdcheck_start.timer mdcheck_continue.timer", "systemctl unmask mdadm-last-resort@.timer"],
+            ["systemctl disable --now mdcheck_start.timer mdcheck_continue.timer"],
         ),
         (bare, "etc/mdadm/mdadm.conf", [f"mkinitramfs -o {INITRAMFS_ASIDE}/initrd.img-6.1 6.1"]),
     ],

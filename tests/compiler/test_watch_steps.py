@@ -8,23 +8,8 @@ import pytest
 
 from raidplan.plan.partitions import TYPE_CODES
 from raidplan.plan.step import Plan, Run, Step, WriteBlock, WriteFile
-from raidplan.review.pipeline import check, load, plan
-
-MIRROR = "{level: raid1, members: [d<0-1>]}"
-DISKS = "version: 1\nhost: example\nhardware: {disks: {d<0-1>: {serial: S<1>, size: 1TB}}}\n"
-
-
-def planned(text: str, folder: Path) -> Plan:
-    file = folder / "layout.yaml"
-    file.write_text(text)
-    made, loaded = plan(check(str(file)))
-    assert made is not None, loaded.findings
-    return made
-
-
-def steps(array: str, rest: str, folder: Path) -> dict[str, Step]:
-    made = planned(f"{DISKS}arrays: {{s: {array}}}\n{rest}", folder)
-    return {step.id: step for step in made.steps}
+from raidplan.review.pipeline import load
+from tests.compiler.small_layouts import DISKS, MIRROR, planned, steps
 
 
 def argv(step: Step) -> tuple[str, ...]:
@@ -76,9 +61,17 @@ def test_there_is_nothing_to_watch_on_a_stripe(tmp_path: Path) -> None:
 
 
 def test_degraded_arrays_wait_for_a_person(tmp_path: Path) -> None:
-    made = steps(MIRROR, "boot: {degraded: wait}", tmp_path)
-    assert argv(made["config.degraded"]) == ("systemctl", "mask", "mdadm-last-resort@.timer")
-    assert "config.degraded" not in steps(MIRROR, "boot: {degraded: start}", tmp_path)
+    """Those of the layout: nothing is switched for all arrays of the machine."""
+    found = steps(MIRROR, "boot: {degraded: wait}", tmp_path)
+    rules, made = found["config.udev"].action, found["array.s.create"].proof
+    assert isinstance(rules, WriteFile) and made
+    (line,) = (line for line in rules.content.splitlines() if "SYSTEMD_WANTS" in line)
+    assert f'ENV{{ID_FS_UUID}}=="{made.key}"' in line and line.endswith('ENV{SYSTEMD_WANTS}="%c"')
+    assert "leave 1 array to a person if a member is missing" in found["config.udev"].say
+    assert "config.udev" in found["config.initramfs"].needs
+    assert not any(
+        "mdadm-last-resort" in str(step.action) for step in found.values() if isinstance(step.action, Run)
+    )
 
 
 ESP = """\
@@ -148,18 +141,15 @@ def test_what_lacks_a_member_at_boot_is_waited_for_and_started(tmp_path: Path) -
     assert "start 1 array that may be degraded" in found["config.udev"].say
 
 
-@pytest.mark.parametrize(
-    ("array", "rest"),
-    [(MIRROR, "boot: {degraded: wait}\n"), ("{level: raid0, members: [d<0-1>]}", "")],
-)
-def test_without_redundancy_or_told_to_wait_nothing_is_started(array: str, rest: str, tmp_path: Path) -> None:
-    assert "config.udev" not in steps(array, rest, tmp_path)
+@pytest.mark.parametrize("rest", ["boot: {degraded: wait}\n", ""])
+def test_without_redundancy_nothing_is_started_without_a_member(rest: str, tmp_path: Path) -> None:
+    assert "config.udev" not in steps("{level: raid0, members: [d<0-1>]}", rest, tmp_path)
 
 
 @pytest.mark.parametrize(
     ("rest", "switched"),
     [
-        ("boot: {degraded: wait}\nmonitoring: {scrub: monthly}", ["degraded", "scrub", "autocheck"]),
+        ("monitoring: {scrub: monthly}", ["scrub", "autocheck"]),
         ("monitoring: {scrub: none}", ["scrub", "autocheck"]),
     ],
 )

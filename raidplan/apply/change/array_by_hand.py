@@ -117,8 +117,9 @@ def _members(values: Mapping[str, str], found: Properties, planned: Mapping[str,
         return Advice("order")
     is_spare = {*now} - {*wanted} <= {*texts(planned.get("spares"))}
     again = SPARE_AGAIN if is_spare else ()
+    both = EXCHANGED.commands if "added" in values else EXCHANGED.commands[1:]
     exchanged = EXCHANGED._replace(
-        commands=(*first, *EXCHANGED.commands, *again),
+        commands=(*first, *both, *again),
         before=(Before.ONE_BY_ONE,) if again else (),
     )
     return commands(exchanged, values, "member-exchanged")
@@ -130,8 +131,10 @@ def _values(
     """The values for the placeholders of commands; an unknown one stays a word in capitals."""
     now, wanted = texts(found.get("members")), texts(planned.get("members"))
     values = {"node": node, "count": str(len(wanted))}
+    in_it = (*now, *texts(found.get("spares")))
     for key, listed in (
         ("new", [each for each in wanted if each not in now]),
+        ("added", [each for each in wanted if each not in in_it]),
         ("old", [each for each in now if each not in wanted and each != "missing"]),
         ("members", now),
     ):

@@ -52,8 +52,7 @@ def removals(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
             # It was killed in between: what reads the file has yet to hear of it.
             yield from (step.among(()) for step in steps if step.follows and step.id not in past.ended)
     if DEGRADED in past.finished and all(step.id != DEGRADED for step in plan.steps):
-        say = "start degraded arrays at boot by themselves again"
-        yield _step("degraded", say, Run(("systemctl", "unmask", LAST_RESORT)), LAST_RESORT)
+        yield _unmasked()
     if MAIL in past.finished and all(step.id != MAIL for step in plan.steps):
         yield _unwatched()
 
@@ -70,6 +69,16 @@ def with_renewal(left: Plan, whole: Plan, back: Iterable[Step]) -> Plan:
     among = {step.id for step in left.steps} | {RULES}
     others = tuple(step for step in left.steps if step.id not in renewals)
     return replace(left, steps=(*others, *(step.among(among) for step in renewals.values())))
+
+
+def _unmasked() -> Step:
+    """Earlier versions masked the timer of all arrays; rules of udev now say which of the layout's own wait for a person."""
+    say = (
+        "let arrays that lack a member start at boot again, also those that no layout names, which an earlier version switched "
+        "off; those of this layout do as its rules for udev say"
+    )
+    step = _step("degraded", say, Run(("systemctl", "unmask", LAST_RESORT)), LAST_RESORT)
+    return replace(step, needs=("config.udev.reload",))
 
 
 def _unwatched() -> Step:

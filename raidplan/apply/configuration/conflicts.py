@@ -76,7 +76,7 @@ def overruling(whole: Plan, machine: Machine) -> Iterator[Refusal]:
 def redirected(left: Plan, whole: Plan, machine: Machine) -> Iterator[Refusal]:
     """The address that somebody gave mdadm for alarms, of which it takes the first for all arrays, where ours would count in its
     place and there are arrays of others."""
-    others = _arrays_of_others(whole, machine)
+    others = arrays_of_others(whole, machine)
     for action, text in _of_mdadm(left, machine):
         ours = _addresses(numbered(action.content))
         found = [
@@ -94,7 +94,7 @@ def _addresses(lines: Iterable[Line]) -> list[str]:
     return [words[1] for _, words in statements(lines) if words[0] == "MAILADDR" and len(words) > 1]
 
 
-def _arrays_of_others(whole: Plan, machine: Machine) -> list[str]:
+def arrays_of_others(whole: Plan, machine: Machine) -> list[str]:
     """Arrays that the layout does not describe: running, by the superblocks of members, by lines of mdadm.conf; in words."""
     ours = {step.proof.key for step in whole.steps if step.proof and step.proof.kind == "array"}
     running = {uuid: str(found.get("node", "")) for uuid, found in machine.objects.get("array", {}).items()}
@@ -145,7 +145,7 @@ def ignored_lines(left: Plan, machine: Machine) -> Iterator[Note]:
         for place, words in found:
             if ours and words[0] == "MAILADDR" and words != ours[0]:
                 yield note("alarms-overridden", place=place, ours=ours[0][1], theirs=tuple(words[1:]))
-        others = _arrays_of_others(left.complete, machine)
+        others = arrays_of_others(left.complete, machine)
         if (
             ours
             and others

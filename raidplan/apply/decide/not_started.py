@@ -3,7 +3,7 @@ can be decided.
 
 mdadm starts an array by itself as soon as all members are there that the newest of them speaks of. After a power cut
 one may have missed the last update of its superblock; then a timer starts the array half a minute later
-(mdadm-last-resort@.timer), or, where that is masked, nobody.
+(mdadm-last-resort@.timer), or, where a rule or a mask keeps it off, nobody.
 """
 
 from __future__ import annotations

@@ -230,8 +230,10 @@ def _read(file: Path) -> bytes:
 
 
 def _whole(data: bytes) -> bytes:
-    """The lines that were written to their end; a power cut can leave half of one, or zeros in its place."""
-    return data[: data.rfind(b"\n") + 1]
+    """The lines that were written to their end; a power cut can leave half of one, or zeros in its place, also before its end."""
+    end = data.rfind(b"\n") + 1
+    last = data.rfind(b"\n", 0, max(0, end - 1)) + 1
+    return data[:end] if _record(data[last:end]) is not None else data[:last]
 
 
 def _records(data: bytes, file: Path) -> Iterable[Mapping[str, Any]]:

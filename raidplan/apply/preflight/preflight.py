@@ -14,6 +14,7 @@ from raidplan.apply.journal.journal import STATE
 from raidplan.apply.preflight.booting import other_firmware, unreadable, unsigned, without_image
 from raidplan.apply.preflight.doubles import copied, doubles, names_of_arrays
 from raidplan.apply.preflight.keys import unusable, without_opener
+from raidplan.apply.preflight.monthly_check import others_stay_checked
 from raidplan.apply.preflight.mount_points import target_unmounted, unfit
 from raidplan.apply.preflight.mounted import kept_as_mounted
 from raidplan.apply.preflight.situation import Situation
@@ -218,13 +219,14 @@ def _created(situation: Situation, kind: str) -> Iterator[Step]:
 
 
 def lines_do_not_conflict(situation: Situation) -> Iterator[Refusal]:
-    """A line of somebody else for the same mount point, file system or array: two truths; or one that ours would change, or that changes ours."""
+    """A line of somebody else for the same mount point, file system or array: two truths; or one that ours would change, or that changes ours; or a check that ours ends."""
     whole = situation.whole or situation.plan
     yield from conflicting(whole, situation.machine)
     yield from changed_by_ours(whole, situation.machine)
     yield from overruling(whole, situation.machine)
     yield from numbers_needed(situation.plan, situation.machine)
     yield from redirected(situation.plan, whole, situation.machine)
+    yield from others_stay_checked(situation)
 
 
 def mounts_can_follow(situation: Situation) -> Iterator[Refusal]:
@@ -263,9 +265,8 @@ def memory_for_stripe_cache(situation: Situation) -> Iterator[Refusal]:
     for step in situation.plan.steps:
         if step.proof and step.proof.kind == "tuning" and "md/stripe_cache_size" in step.proof.expect:
             members = _members(situation, step.proof.key)
-            wanted += (
-                int(str(step.proof.expect["md/stripe_cache_size"])) * members * os.sysconf("SC_PAGESIZE")
-            )
+            entries = int(str(step.proof.expect["md/stripe_cache_size"]))
+            wanted += entries * members * os.sysconf("SC_PAGESIZE")
     if wanted > situation.machine.memory_bytes * 0.8:
         yield refusal("memory", wanted=wanted, memory=situation.machine.memory_bytes)
 

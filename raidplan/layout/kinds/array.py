@@ -281,7 +281,8 @@ class Array(Model, Kind):
             sets = ", ".join(f'ATTR{{{attribute}}}="{value}"' for attribute, value in attributes.items())
             yield Line("udev", f"# {name}\n{match}{guard}, {sets}")
         if LEVELS[self.level].redundant:
-            yield Line("udev of members", _started_late(site.devices[name].uuid))
+            yield Line("udev where degraded arrays start", _started_late(site.devices[name].uuid))
+            yield Line("udev where degraded arrays wait", _not_started(site.devices[name].uuid))
 
 
 def _started_late(uuid: str) -> str:
@@ -297,3 +298,14 @@ def _started_late(uuid: str) -> str:
         'TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders"'
     )
     return f'{member}, {waits}, ENV{{SYSTEMD_WANTS}}+="mdadm-last-resort@%c.timer"'
+
+
+def _not_started(uuid: str) -> str:
+    """The rule that takes the wish of mdadm's own rule for that timer back, for this array alone; other wishes stay.
+
+    mdadm's rule (64-md-raid-assembly.rules) is read before. The initramfs has no systemd that would heed a wish.
+    """
+    member = f'SUBSYSTEM=="block", ACTION!="remove", ENV{{ID_FS_TYPE}}=="linux_raid_member", ENV{{ID_FS_UUID}}=="{uuid}"'
+    others = "for each do shift; case $$each in mdadm-last-resort@*) ;; *) set -- $$@ $$each;; esac; done; echo $$*"
+    words = f"PROGRAM==\"/bin/sh -c '{others}' sh $env{{SYSTEMD_WANTS}}\""
+    return f'{member}, ENV{{SYSTEMD_WANTS}}=="*mdadm-last-resort@*", {words}, ENV{{SYSTEMD_WANTS}}="%c"'

@@ -75,7 +75,14 @@ class Impossible(Exception):
 class Line(NamedTuple):
     """A line for a configuration file of the host: `fstab`, `crypttab`, `mdadm.conf` or `udev`."""
 
-    file: Literal["fstab", "crypttab", "mdadm.conf", "udev", "udev of members"]
+    file: Literal[
+        "fstab",
+        "crypttab",
+        "mdadm.conf",
+        "udev",
+        "udev where degraded arrays start",
+        "udev where degraded arrays wait",
+    ]
     text: str
 
 

@@ -31,8 +31,8 @@ SPARE_ADDED = Answer(Kind.BY_APPLY, ("mdadm --manage {node} --add-spare {new}",)
 """A spare."""
 SPARE_REMOVED = Answer(Kind.BY_APPLY, ("mdadm --manage {node} --remove {old}",))
 """A spare, which then forgets the array."""
-EXCHANGED = by_hand("mdadm {node} --add-spare {new}", "mdadm {node} --replace {old} --with {new}")
-"""The old member stays in the array until the new one is full."""
+EXCHANGED = by_hand("mdadm {node} --add-spare {added}", "mdadm {node} --replace {old} --with {new}")
+"""The old member stays in the array until the new one is full; `added` are those of the new ones that are no spare of it yet."""
 REBUILT = by_hand(FAIL, REMOVE, ADD, before=(Before.ONE_BY_ONE,))
 MISSING_FILLED = by_hand(ADD)
 MEMBER_ADDED = Answer(Kind.BY_APPLY, (ADD,))
