@@ -91,8 +91,8 @@ BY_HAND: dict[str, tuple[Callable[[Any], None], Callable[[Any], None], str]] = {
     ),
     "rebuild that is held": (
         set_to("arrays", "a", "bitmap", "internal"), lambda found: found.update(degraded=1, sync_action="frozen", device="md127"),
-        "its syncs are held until the next boot (sync_action is frozen): let them run now (echo idle > /sys/block/md127/md/sync_action), "
-        "wait (mdadm --wait /dev/md/a), then apply again",
+        ("its syncs are held until the next boot (sync_action is frozen): let them run now (echo idle > /sys/block/md127/md/sync_action), "
+        "wait (mdadm --wait /dev/md/a), then apply again"),
     ),
     "state": (
         set_to("arrays", "a", "bitmap", "none"), lambda found: found.update(state="readonly"),
