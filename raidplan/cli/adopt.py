@@ -1,4 +1,4 @@
-"""`raidplan adopt LAYOUT`: what stands as planned and no journal knows is looked at and entered."""
+"""`raidplan adopt LAYOUT`: checks existing objects that no journal has, and records the intact ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from raidplan.render.refusals import adoption_text, refusal_text
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Looks, enters, and says what is not whole."""
+    """Checks the objects, records the intact ones, and reports the others."""
     plan = plan_of(arguments)
     if plan is None:
         return UNABLE
@@ -54,21 +54,21 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
         return _entered(plan, named, journal, arguments.forget)
     except OSError as error:
         talk(
-            f"stopped: the journal {journal.file} takes no record: {error.strerror}; what was entered stays, adopt again"
+            f"stopped: the journal {journal.file} takes no record: {error.strerror}; earlier records stay, adopt again"
         )
         return UNABLE
 
 
 def _entered(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str] = ()) -> int:
-    """Enters whole objects into the journal, forgets what a person gives up, and reports the others. Raises OSError."""
+    """Records intact objects in the journal, forgets those of `--forget`, and reports the others. Raises OSError."""
     given_up = forgettable(plan, named, journal.past, forget)
     for name in (name for name, steps in given_up.items() if not steps):
-        talk(f"refused: {name} is no object that an apply made and that is there no more")
+        talk(f"refused: {name} is not an object that apply made and that is missing now")
         return REFUSED
     for name, steps in given_up.items():
         for id in steps:
             journal.forgotten(id)
-        talk(f"forgotten: {name}; `apply` makes it anew, where its devices are blank")
+        talk(f"forgotten: {name}; `apply` creates it again if its devices are blank")
     asleep = [*not_started(plan, named, journal.past)]
     for reason in asleep:
         talk(f"refused: {refusal_text(reason)}")
@@ -90,7 +90,7 @@ def _entered(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str]
             if journal.past.planned_for(each) == id:
                 journal.forgotten(each)
         talk(
-            f"not in this layout: {id}, which was interrupted; what it left stays where it is, and nothing clears it"
+            f"not in this layout: {id}, which was interrupted; what it left on the devices stays there, and nothing clears it"
         )
     for code in (NOT_WHOLE, NOT_LOOKED_AT):
         if any(reason.code == code for reason in unsound):
@@ -99,7 +99,7 @@ def _entered(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str]
 
 
 def _journal(plan: Plan, arguments: argparse.Namespace, world: World) -> Journal:
-    """The journal, or a new one in place of one that cannot be believed, which is kept beside it. Raises BrokenJournal."""
+    """The journal, or a new one in place of a damaged one, which is kept beside it. Raises BrokenJournal."""
     folder = state_folder(arguments.state, plan.host, plan.target)
     try:
         return open_journal(folder, world)

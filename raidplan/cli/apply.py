@@ -44,7 +44,7 @@ from raidplan.render.plan_text import render_plan
 from raidplan.render.refusals import refusal_text
 from raidplan.render.syncs import held_text, sync_text
 
-GOES_ON = "`apply` again goes on from there, by"
+GOES_ON = "run `raidplan apply` again to go on"
 MOST = 64 * 2**20
 """Bytes of a plan: one for 4,000 disks has about 11 MB."""
 
@@ -116,7 +116,7 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
 
 
 def plan_of(arguments: argparse.Namespace) -> Plan | None:
-    """The plan in the file, or of the layout in it, on the given devices; what is wrong with either has been said."""
+    """The plan in the file, or of the layout in it, on the devices of `--devices`; None if it has errors, which were said."""
     plan = _plan(arguments)
     if plan is None or not arguments.devices:
         return plan
@@ -133,7 +133,7 @@ def _plan(arguments: argparse.Namespace) -> Plan | None:
             return None
         if arguments.target is not None and target_of(arguments.target) != plan.target:
             talk(
-                f"raidplan: {file}: it was made for {plan.target or 'the machine itself'}, and not for {arguments.target}"
+                f"raidplan: {file}: it was made for {plan.target or 'the machine itself'}, not for {arguments.target}"
             )
             return None
         return plan
@@ -146,7 +146,7 @@ def _read(file: str) -> str:
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
         data = opened.read(MOST + 1)
     if len(data) > MOST:
-        raise ValueError(f"it is larger than {MOST // 2**20} MiB, which no plan is")
+        raise ValueError(f"it is larger than {MOST // 2**20} MiB, too large for a plan")
     return data.decode("utf-8")
 
 
@@ -178,7 +178,7 @@ def _show(plan: Plan, nodes: dict[str, str], arguments: argparse.Namespace) -> N
 
 
 def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace) -> int:
-    """Whatever comes in between, a bug or ^C, steps may have been begun, and the journal knows which."""
+    """Carries the steps out; a bug or ^C in between stops part-way, and the journal has the steps that were begun."""
     return run_until_stopped(
         lambda: _carry_out(decision, journal, arguments),
         lambda: _stopped(f"stopped part-way: {GOES_ON}", decision, journal),
@@ -187,8 +187,8 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
 
 
 def _stopped(said: str, decision: Decision, journal: Journal) -> int:
-    """Says what goes on from there, and what does not go on until then."""
-    talk(f"{said} the journal {journal.file}")
+    """Says how to go on, where the journal is, and which syncs are held until then."""
+    talk(f"{said}; journal: {journal.file}")
     for sync in held(decision.whole, journal.world):
         talk(held_text(sync))
     return STOPPED
@@ -216,7 +216,7 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
         talk(f"not as planned: {refusal_text(problem)}")
     if outcome.unproven:
         unlike = "all steps succeeded, but the machine does not match the layout"
-        return _stopped(f"{unlike}: mend that, and `apply` again, which goes by", decision, journal)
+        return _stopped(f"{unlike}: correct this, then run `raidplan apply`", decision, journal)
     talk(_matches(decision, "matches the layout: every property was read back"))
     for sync in outcome.syncs:
         talk(sync_text(sync))
@@ -224,7 +224,7 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
 
 
 def _in_sight(decision: Decision, journal: Journal) -> Decision:
-    """With the steps that wait for a person by what is in the target now: a system of before may lie on what was mounted."""
+    """Decides the postponed steps again: the target is mounted now, so a system that exists there can be seen."""
     plan, world = decision.whole, journal.world
     now = decide(plan, world.read(plan), read_past(journal.folder))
     later = decision.postponed if now.refusals else (*now.left.steps, *now.postponed)
@@ -237,13 +237,14 @@ def _with_waiting(outcome: Outcome, decision: Decision) -> Outcome:
 
 
 def _matches(decision: Decision, said: str) -> str:
-    """The last words of a run; where steps wait, it is not the whole layout that stands."""
-    so_far = f"{len(decision.whole.steps) - len(decision.postponed)} of {len(decision.whole.steps)} steps"
-    return f"{decision.whole.host} {said}" + (f", as far as {so_far} go" if decision.postponed else "")
+    """The last words of a run; with postponed steps, the count of those that are done."""
+    steps, wait = len(decision.whole.steps), len(decision.postponed)
+    so_far = f"; {steps - wait} of {steps} steps are done, {wait} wait" if wait else ""
+    return f"{decision.whole.host} {said}{so_far}"
 
 
 def _ended(decision: Decision, folder: Path, world: World) -> int:
-    """All is done that could be; a system below the target has the journal from now on."""
+    """Names the steps that wait, and hands the journal over to the system below the target."""
     for words in waiting(decision):
         talk(words)
     if not decision.whole.target or not installed(decision):
@@ -253,7 +254,7 @@ def _ended(decision: Decision, folder: Path, world: World) -> int:
     theirs = was_handed_over(folder) and to.is_dir()
     if folder.resolve() != to.resolve() and (folder / "journal").is_file() and not theirs:
         before = hand_over(folder, to, world)
-        talk(f"the journal is in {to} from now on, where the installed system finds it")
+        talk(f"the journal is now in {to}, where the installed system finds it")
         if before:
-            talk(f"note: the journal that was there, as of a backup, is kept in {before}")
+            talk(f"note: an earlier journal there, as from a backup, is kept in {before}")
     return STOPPED if decision.postponed else OK

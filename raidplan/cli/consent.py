@@ -10,7 +10,7 @@ from raidplan.plan.step import Plan
 
 
 def confirmed(plan: Plan, arguments: argparse.Namespace) -> bool:
-    """A person wants this plan, which has been shown."""
+    """Whether a person confirmed the plan, which has been shown."""
     if arguments.destroy is not None:
         return _exactly(plan, arguments.destroy)
     if plan.lost and not _may_be_typed(plan, arguments):
@@ -20,7 +20,7 @@ def confirmed(plan: Plan, arguments: argparse.Namespace) -> bool:
 
 
 def agreed(host: str, what: str, arguments: argparse.Namespace) -> bool:
-    """The host's name was given or is typed now."""
+    """Whether the host's name was passed as an option or is typed now."""
     if arguments.confirm is not None and arguments.confirm != host:
         talk(f"raidplan: --confirm {arguments.confirm}, but the layout is for {host}")
     if arguments.confirm is not None:
@@ -34,20 +34,20 @@ def agreed(host: str, what: str, arguments: argparse.Namespace) -> bool:
 
 
 def _exactly(plan: Plan, given: str) -> bool:
-    """The digest is of this plan, which names every single thing that it destroys."""
+    """Whether the digest is that of this plan, which lists all that it destroys."""
     from raidplan.plan.codec import plan_digest
 
     if given == plan_digest(plan):
         return True
     talk(
-        "--destroy is not the digest of this plan: the layout, the machine or what is on its disks is another one"
+        "--destroy is not the digest of this plan: the layout, the machine or the content of its disks has changed"
     )
     talk("look at what `raidplan plan` lists now")
     return False
 
 
 def _may_be_typed(plan: Plan, arguments: argparse.Namespace) -> bool:
-    """The list was shown to a person who can type; and it is not of the kind that is given up by habit."""
+    """Whether typing the host's name is enough: the list was shown on a terminal, and has no object that this layout created."""
     from raidplan.plan.codec import plan_digest
     from raidplan.render.losses import loss_texts
 
@@ -55,7 +55,7 @@ def _may_be_typed(plan: Plan, arguments: argparse.Namespace) -> bool:
     if plan.own:
         for words in loss_texts(plan.own):
             talk(f"raidplan: {words}")
-        talk(f"what this layout made itself is given up only with --destroy {digest}")
+        talk(f"this plan destroys what this layout created itself: confirm with --destroy {digest}")
         return False
     if arguments.confirm is not None or not sys.stdin.isatty():
         talk(f"this plan destroys what is listed above: --confirm is not enough; give --destroy {digest}")

@@ -29,21 +29,21 @@ def target_of(arguments_target: str | None) -> str:
         target = target[1:]  # normpath keeps two of them, as POSIX does
     if not target.startswith("/") or target == "/":
         raise Unable(
-            f"--target {arguments_target or shlex.quote(arguments_target)} is no folder of a rescue system: name it from / on, such as /mnt"
+            f"--target {arguments_target or shlex.quote(arguments_target)} is not an absolute path to a folder of a rescue system, such as /mnt"
         )
     if os.path.realpath(target) != target:
         raise Unable(f"--target {target} leads through a symbolic link: name {os.path.realpath(target)}")
     if any(target == each or target.startswith(f"{each}/") for each in OF_THE_KERNEL):
         raise Unable(
-            f"--target {target} lies in what the kernel and the running system fill: name another, such as /mnt"
+            f"--target {target} is in a folder of the kernel or the running system: name another, such as /mnt"
         )
     return target
 
 
 def proper(plan: Plan) -> Plan:
-    """A plan that was read, whose target is held to the same rules. Raises Unable."""
+    """The plan of a file, if its target keeps the rules of `target_of`. Raises Unable."""
     if plan.target and (plain := target_of(plan.target)) != plan.target:
-        raise Unable(f"--target {plan.target} is to be written {plain}: make the plan again")
+        raise Unable(f"--target {plan.target} must be written {plain}: create the plan again")
     return plan
 
 
@@ -64,7 +64,7 @@ def missing(decision: Decision) -> tuple[str, ...]:
 
 
 def waiting(decision: Decision) -> Iterator[str]:
-    """The work of a person before the steps that are postponed can follow."""
+    """What a person has to do before the postponed steps can run."""
     if not decision.postponed:
         return
     target, lacking = decision.whole.target, missing(decision)
@@ -74,7 +74,7 @@ def waiting(decision: Decision) -> Iterator[str]:
         wanted = ",".join(packages_for(decision.postponed))
         yield f"{target} holds no system yet: install one there, such as by mmdebstrap --skip=check/empty --include={wanted} trixie {target}, then {later}"
     elif not lacking:
-        yield f"a system lies in {target}, which was not in sight before its file systems were mounted: run {later}"
+        yield f"the file systems mounted below {target} contain a system: run {later}"
     elif lacking == (KERNEL,):
         yield f"the system in {target} has no kernel, so there is no initramfs to renew: install one in it, then {later}"
     else:
@@ -98,5 +98,5 @@ def packages_for(steps: Sequence[Step]) -> tuple[str, ...]:
 
 
 def installed(decision: Decision) -> bool:
-    """There is a system below the target, and something in it is missing if steps wait."""
+    """Whether there is a system below the target; if steps wait, it lacks something."""
     return bool((decision.machine.observe("system", "target") or {}).get("installed"))

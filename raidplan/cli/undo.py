@@ -42,7 +42,7 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     folder = state_folder(arguments.state, arguments.host or os.uname().nodename, world.target)
     past = read_past(folder)
     if not past.run:
-        talk(f"{folder} speaks of no apply that could be undone")
+        talk(f"{folder} records no apply that could be undone")
         return UNABLE
     try:
         plan = plan_of_run(folder, past)
@@ -57,7 +57,7 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         talk("nothing was written")
         if past.undoing:
             talk(
-                f"if the undo that was begun can never be ended: keep its journal and copies aside (mv {folder} {folder}.kept), and begin anew"
+                f"if the interrupted undo cannot be finished: move its journal and copies away (mv {folder} {folder}.kept), and start anew"
             )
         return REFUSED
     for name, pieces in way.pieces.items():
@@ -78,7 +78,7 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
 
 
 def _stopped(why: str = "") -> int:
-    talk(f"stopped part-way: {why}`undo` again goes on from there")
+    talk(f"stopped part-way: {why}run `raidplan undo` again to go on")
     return STOPPED
 
 
@@ -95,13 +95,13 @@ def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: Wor
     except (OSError, ValueError) as error:
         return _stopped(f"{error}; ")
     if left.is_left:
-        talk("what was put back does not stay: look into it")
+        talk("what was restored does not read back as it was written: check the disks")
         return STOPPED
     try:
         journal.undone()
     except OSError as error:
         talk(
-            f"the journal {journal.file} did not take its last record: {error.strerror}; `undo` again ends it"
+            f"the journal {journal.file} did not take its last record: {error.strerror}; run `raidplan undo` again to finish"
         )
         return STOPPED
     talk(

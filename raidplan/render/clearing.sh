@@ -35,7 +35,7 @@ consent() {
 		[ "${2-}" = "$digest" ] || refuse "--destroy is not the digest of this plan, $digest"
 		return 0
 	fi
-	[ "$kind" = listed ] || refuse "what this layout made itself is given up only with --destroy $digest"
+	[ "$kind" = listed ] || refuse "this plan destroys what this layout created itself: confirm with --destroy $digest"
 	printf 'Type the host name (%s) to destroy it: ' "$host" >&2
 	typed=
 	read -r typed </dev/tty || refuse "there is no terminal: give --destroy $digest"

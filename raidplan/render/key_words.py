@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 AT = "{place} (line {line})"
 CLOSED = (
-    f"{AT}: the encryption is not open, and what stands on it cannot be seen: open it with `cryptsetup open {{node}} {{name}}`"
+    f"{AT}: the encryption is not open, so its content cannot be read: open it with `cryptsetup open {{node}} {{name}}`"
     "{target:?, or `raidplan mount` with --target %}; then try again"
 )
 
@@ -22,7 +22,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
     "passphrase-wrong": {"": f"{AT}: no key of it is the passphrase that was typed {{times}} times"},
     "key-file": {
         "unreadable": "the key file {place} cannot be read ({error}): make it, for example with {command}, and keep a copy elsewhere",
-        "no-file": "the key file {place} is no regular file",
+        "no-file": "the key file {place} is not a regular file",
         "size": "the key file {place} has {count} bytes: cryptsetup reads 1 to {most}",
         "owner": "the key file {place} belongs to user {user}, who can read it: chown root {place}",
         "mode": "the key file {place} can be read by others than root (mode {mode}): chmod 0400 {place}",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from raidplan.render.key_words import AT
 
-OTHER_MOUNT = f"{AT} is not what is mounted at {{point}}, but {{source}} ({{type}}): where nobody needs that, take it away first (`{{command}}`)"
+OTHER_MOUNT = f"{AT} is not mounted at {{point}}, but {{source}} ({{type}}) is: if nobody needs that, unmount it first (`{{command}}`)"
 DOWN_FIRST = "take all of it down with `raidplan umount`, then mount it with --read-only"
 
 MACHINE: Mapping[str, Mapping[str, str]] = {
@@ -18,9 +18,9 @@ MACHINE: Mapping[str, Mapping[str, str]] = {
     },
     "program-missing": {
         "": "the program {place} is missing: install it",
-        "folder": "{node} is a folder, and no program: install {place} in its place",
+        "folder": "{node} is a folder, not a program: remove it and install {place}",
         "mode": "{node} is not executable: chmod +x {node}",
-        "opener": "there is no {place}, which opens the encryptions of crypttab at boot: install {package}",
+        "opener": "{place} is missing, which opens the encryptions of crypttab at boot: install {package}",
     },
     "program-not-roots": {
         "owner": "{place} belongs to user {user}, not to root: whoever may change it would be root here",
@@ -28,26 +28,26 @@ MACHINE: Mapping[str, Mapping[str, str]] = {
     },
     "version": {
         "unknown": "{place} does not tell its version: it is another program of that name, or a script around it",
-        "old": "{place} {version} is older than {oldest}, the first version that plans are right for",
-        "option": f"{AT} needs {{program}} {{since}} or later (for {{options: }}), here is {{version}}",
+        "old": "{place} {version} is older than {oldest}, the oldest version that raidplan supports",
+        "option": f"{AT} needs {{program}} {{since}} or later (for {{options: }}), and this machine has {{version}}",
     },
     "module-missing": {"": "the kernel {kernel} has no module {place}"},
-    "udev-absent": {"": "udev does not run (there is no {place}), and without it no new partition gets a name: start systemd-udevd"},
+    "udev-absent": {"": "udev does not run ({place} is missing), and without it no new partition gets a name: start systemd-udevd"},
     "systemd-absent": {
-        "": "systemd does not run here (there is no {place}), and it is what mounts: run it on the booted system, in no chroot"
+        "": "systemd, which does the mounting, does not run here ({place} is missing): run raidplan on the booted system, not in a chroot"
     },
     "target-not-mounted": {
         "": "nothing is mounted at {place}, and the layout mounts nothing at /: mount the system there, or leave out --target",
         "no-folder": "there is no folder {place}: make it (mkdir {place})",
     },
     "firmware-differs": {
-        "": "this machine was started by {found}, and the layout's boot loader is for {planned}: start it by that, or write firmware: "
+        "": "this machine was booted by {found}, but the layout's boot loader is for {planned}: boot it by {planned}, or write firmware: "
         "{found} under hardware"
     },
     "loader-cannot-read": {
-        "": f"{AT}: {{what}}, as {{program}} writes it here, can be read by GRUB {{since}} or later, and it would be {{version}}: put /boot on "
+        "": f"{AT}: only GRUB {{since}} or later can read {{what}}, as {{program}} writes it here, and the version here is {{version}}: put /boot on "
         "ext4",
-        "unknown": f"{AT}: {{what}}, as {{program}} writes it here, can be read by GRUB {{since}} or later, and its version is not known: put "
+        "unknown": f"{AT}: only GRUB {{since}} or later can read {{what}}, as {{program}} writes it here, and the version here is unknown: put "
         "/boot on ext4, or install grub2-common of the same release here",
         "rebuilt": f"{AT}: GRUB may read the member that md still rebuilds: wait for it (mdadm --wait {{node}}), and apply again",
     },
@@ -60,12 +60,12 @@ MACHINE: Mapping[str, Mapping[str, str]] = {
 
 MOUNT: Mapping[str, Mapping[str, str]] = {
     "not-mountable": {
-        "incomplete": f"{AT} lacks {{missing:12}}: --degraded assembles it without",
+        "incomplete": f"{AT} lacks {{missing:12}}: --degraded assembles it without them",
         "no-members": f"{AT} has none of its members here",
-        "header": f"{AT}: its header is not there",
-        "key-file": f"{AT}: its key file {{file}} is not there",
+        "header": f"{AT}: its header is missing",
+        "key-file": f"{AT}: its key file {{file}} is missing",
         "volume": f"{AT}: there is no volume {{volume}}",
-        "filesystem": f"{AT}: its file system is not there",
+        "filesystem": f"{AT}: its file system is missing",
         "other-mount": OTHER_MOUNT,
         "writable-mount": f"{AT} is mounted at {{point}} already, and writable: {DOWN_FIRST}",
         "writable-array": f"{AT} runs already as {{node}}, and writable: {DOWN_FIRST}",
@@ -73,7 +73,7 @@ MOUNT: Mapping[str, Mapping[str, str]] = {
     },
     "not-unmountable": {
         "other-mount": OTHER_MOUNT,
-        "mounted": "{place} is mounted as well: take it away first (`{command}`)",
+        "mounted": "{place} is mounted too: unmount it first (`{command}`)",
         "swap": f"{AT} is in use: swapoff it first",
         "command": "{command: }: {error}",
     },

@@ -14,18 +14,18 @@ def obsolete_text(found: Obsolete) -> str:
     """A sentence: the object or setting, how long it stays, and the command that ends it now, if there is one."""
     match found:
         case Standing(kind, name, key):
-            return f"left standing: the {kind.replace('_', ' ')} {plain(name)} ({plain(key)}) is not described any more; nothing of it is touched"
+            return f"left standing: the {kind.replace('_', ' ')} {plain(name)} ({plain(key)}) is no longer in the layout; raidplan leaves it as it is"
         case Tuned(device, attribute, value, by):
             name = attribute.partition("/")[2]
-            says = f"left running: {device} keeps {name} {value}, which {SETTERS[by]} does not say any more; it goes with the next boot"
+            says = f"left running: {device} keeps {name} {value}, which {SETTERS[by]} no longer sets; it ends with the next boot"
             return says + (
                 f", or now: echo {found.default} >/sys/block/{device}/{attribute}" if found.default else ""
             )
         case Mounted(point):
-            return f"left mounted: {plain(point)}, which the layout does not mount any more; it goes with the next boot, or now: umount {plain(shlex.quote(point))}"
+            return f"left mounted: {plain(point)}, which the layout no longer mounts; it ends with the next boot, or now: umount {plain(shlex.quote(point))}"
         case Prioritised(source, priority):
             word = plain(shlex.quote(source))
             return (
-                f"left running: swap {plain(source)} keeps priority {priority}, which the layout does not say any more; it goes with "
-                f"the next boot, or now, if the memory has room for what is in it: swapoff {word} && swapon {word}"
+                f"left running: swap {plain(source)} keeps priority {priority}, which the layout no longer sets; it ends with "
+                f"the next boot, or now, if the memory has room for its content: swapoff {word} && swapon {word}"
             )

@@ -78,7 +78,7 @@ def test_what_is_damaged_is_not(tmp_path: Path, state: State) -> None:
     problems, _ = adopted(tmp_path, state, 4)
     assert any("returned 4" in problem for problem in problems)
     assert not any(made.startswith("filesystem:") for made in read_past(tmp_path / "var/lib/raidplan").made)
-    assert "no journal says" in apply(plan, Simulated(plan, tmp_path, state))
+    assert "no journal records" in apply(plan, Simulated(plan, tmp_path, state))
 
 
 class AnHourAgo(datetime):
@@ -98,7 +98,7 @@ def test_what_was_made_again_since_with_another_journal_is_looked_at(tmp_path: P
             found["made_at"] = int(datetime.now(UTC).timestamp()) - hours * 3600
         del state.objects["mount"]
         if not known:
-            assert "no journal says that they were ever finished" in apply(
+            assert "no journal records that they were finished" in apply(
                 plan, Simulated(plan, tmp_path, state)
             )
         problems, asked = adopted(tmp_path, state, 0)
@@ -109,7 +109,7 @@ def test_what_was_made_again_since_with_another_journal_is_looked_at(tmp_path: P
 def test_what_is_damaged_is_cleared_by_hand_and_made_anew(tmp_path: Path, state: State) -> None:
     plan = plan_of("raid1-pair")
     adopted(tmp_path, state, 4)
-    assert "says what to do with what is not" in apply(plan, Simulated(plan, tmp_path, state))
+    assert "records those that are intact" in apply(plan, Simulated(plan, tmp_path, state))
     for found in list(state.objects["filesystem"].values()):
         Simulated(plan, tmp_path, state)._blank(found["device"])
     assert adopted(tmp_path, state, 4)[0] == []
@@ -122,7 +122,7 @@ def test_an_array_that_lacks_members_is_not(tmp_path: Path, state: State) -> Non
     problems, _ = adopted(tmp_path, state, 0)
     assert problems and all(
         problem.startswith("not entered: ")
-        and "degraded is 1, planned 0; a member of it is being rebuilt" in problem
+        and "degraded is 1, planned 0; a member is rebuilding" in problem
         for problem in problems
     )
     assert "wipefs" not in entered(tmp_path, state, 0)
@@ -176,7 +176,7 @@ def test_what_is_changed_in_place_is_entered_and_then_changed(was: str, now: str
     assert apply(earlier, Simulated(earlier, root, state)) == "done"
     (root / FOLDER / "journal").unlink()
     world = Simulated(later, root, state)
-    assert "`raidplan adopt` looks at them" in apply(later, world)
+    assert "run `raidplan adopt`, which checks them" in apply(later, world)
     journal = open_journal(root / FOLDER, world)
     named = world.read(later).named({f"/dev/{disk.name}": disk.name for disk in later.disks})
     for found in look(later, named, journal.past, lambda argv: Result(tuple(argv), 0, "", "")):
@@ -251,7 +251,7 @@ def test_what_a_person_cleared_by_hand_is_made_anew(tmp_path: Path) -> None:
     world = Simulated(plan, tmp_path / "root", state)
     world._blank("{d0}")
     said, ran = again(plan, tmp_path / "root", state)
-    assert "gone: somebody changed the machine since" in said and "raidplan adopt" in said and not ran
+    assert "missing now: if its devices are blank" in said and "raidplan adopt" in said and not ran
     journal = open_journal(tmp_path / "root" / FOLDER, world)
     (step,) = missing(
         plan, world.read(plan).named({f"/dev/{d.name}": d.name for d in plan.disks}), journal.past

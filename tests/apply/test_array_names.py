@@ -113,7 +113,7 @@ def test_a_line_that_calls_an_array_of_others_by_chance_is_refused(tmp_path: Pat
     plan = plan_of(tmp_path / "plan")
     (said,) = sentences(beside(tmp_path, plan, etc__fstab=FSTAB_LINE).refusals)
     assert said.startswith(
-        "/etc/fstab line 1 calls an array /dev/md127, a number that it gets by chance at each boot"
+        "/etc/fstab line 1 names an array by /dev/md127, a number that is given by chance at each boot"
     )
     held = beside(tmp_path, plan, etc__fstab=FSTAB_LINE, **{"etc__mdadm__mdadm.conf": HELD})
     assert held.refusals == () and not any(note.code == "numbers-free" for note in held.notes)
@@ -133,7 +133,7 @@ def test_the_address_of_others_is_not_overruled(tmp_path: Path) -> None:
     assert said.startswith(
         "/etc/mdadm/mdadm.conf line 2 sends the alarms of all arrays to root, also those of /dev/md99"
     )
-    assert said.endswith("write that one in the layout (monitoring: mail), or root@example.org there")
+    assert said.endswith("write root in the layout (monitoring: mail), or root@example.org in /etc/mdadm/mdadm.conf")
     assert beside(tmp_path, plan, **{conf: "MAILADDR root@example.org\n"}).refusals == ()
     silent = plan_of(tmp_path / "silent", set_to("monitoring", None))
     assert beside(tmp_path, silent, **{conf: "MAILADDR root\n"}).refusals == ()

@@ -66,8 +66,8 @@ def test_the_sentence_names_the_mount_point_and_what_is_mounted_there(made: Resc
     made.state.objects["mount"]["/srv"] = FOREIGN["a folder of ours"]
     (refused,) = up(made)
     assert refusal_text(refused) == (
-        "filesystems.srv (line 10) is not what is mounted at /mnt/srv, but volume:vg/srv[/a folder] (xfs): where nobody needs "
-        "that, take it away first (`umount /mnt/srv`)"
+        "filesystems.srv (line 10) is not mounted at /mnt/srv, but volume:vg/srv[/a folder] (xfs) is: if nobody needs "
+        "that, unmount it first (`umount /mnt/srv`)"
     )
 
 
@@ -113,8 +113,8 @@ def test_what_a_chroot_left_below_the_target_is_refused_with_the_commands_that_t
     read = mount_objects(of_system(parse_mountinfo(CHROOT, Names({})), "/mnt"), Names({}))
     made.state.objects["mount"] |= {point: dict(found) for point, found in read.items()}
     assert [*map(refusal_text, bring_down(made.plan, made, lambda command: None))] == [
-        "/mnt/dev is mounted as well: take it away first (`mount --make-rprivate /mnt/dev && umount --recursive /mnt/dev`)",
-        "/mnt/proc is mounted as well: take it away first (`umount /mnt/proc`)",
+        "/mnt/dev is mounted too: unmount it first (`mount --make-rprivate /mnt/dev && umount --recursive /mnt/dev`)",
+        "/mnt/proc is mounted too: unmount it first (`umount /mnt/proc`)",
         "/mnt/srv/a stick is mounted as well: take it away first (`umount '/mnt/srv/a stick'`)",
     ]
     assert not made.ran

@@ -233,5 +233,5 @@ def test_who_replaces_a_disk_is_told_what_to_add() -> None:
 
     missing = said(["partition:1", "missing"], ["partition:1", "partition:2"])
     assert "mdadm /dev/md/a --add /dev/disk/by-partuuid/2, and wait" in missing
-    assert "a new disk is partitioned before, by the command for it in `raidplan plan --offline" in missing
+    assert "partition a new disk first, with its command from `raidplan plan --offline" in missing
     assert "--add {d3}" in said(["{d1}"], ["{d1}", "{d3}"])

@@ -243,7 +243,7 @@ def test_f32_mounted(plan: Plan, loops: Loops, tmp_path: Path) -> None:
     (tmp_path / "point").mkdir()
     tool("mount", loops.nodes[0], tmp_path / "point")
     refusals = sentences(decided(plan).refusals)
-    assert f"d0 is in use, mounted at {tmp_path}/point: what is in use is never cleared" in refusals
+    assert f"d0 is in use, mounted at {tmp_path}/point: raidplan never clears a device in use" in refusals
 
 
 def test_f32_swapped(plan: Plan, loops: Loops) -> None:
@@ -251,7 +251,7 @@ def test_f32_swapped(plan: Plan, loops: Loops) -> None:
     if subprocess.run(["swapon", loops.nodes[0]], capture_output=True, check=False).returncode:
         pytest.skip("no swap can be switched on here")
     try:
-        assert "d0 is in use, swap: what is in use is never cleared" in sentences(decided(plan).refusals)
+        assert "d0 is in use, swap: raidplan never clears a device in use" in sentences(decided(plan).refusals)
     finally:
         tool("swapoff", loops.nodes[0])
 

@@ -132,8 +132,8 @@ def test_f17_one_disk_by_two_paths_is_refused() -> None:
     found, problems = match(wanted, Machine(disks))
     assert not found
     (a, b) = (refusal_text(unmatched(one)) for one in problems)
-    assert a.startswith("a: /dev/sda, /dev/sdb are one disk by several paths (wwn 0x6001405a, serial LUN)")
-    assert b.startswith("b: /dev/sdb, /dev/sda are one disk by several paths (wwn 0x6001405a, serial LUN)")
+    assert a.startswith("a: /dev/sda, /dev/sdb are several paths to one disk (wwn 0x6001405a, serial LUN)")
+    assert b.startswith("b: /dev/sdb, /dev/sda are several paths to one disk (wwn 0x6001405a, serial LUN)")
 
 
 def test_f17_below_a_map_of_multipath_a_path_is_in_use(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ WAYS = {
     "ext4": "give that one another UUID (tune2fs -U random /dev/sdz1)",
     "xfs": "give that one another UUID (xfs_admin -U generate /dev/sdz1)",
     "btrfs": "give that one another UUID (btrfstune -u /dev/sdz1)",
-    "vfat": "clear it by hand if nobody misses what is on it",
+    "vfat": "wipe it by hand if nobody needs its content",
 }
 
 
@@ -54,8 +54,8 @@ def test_a_file_system_with_our_uuid_on_a_disk_of_nobody(kind: str, tmp_path: Pa
     uuid = key(plan, "filesystem")
     box = other().partition("sdz").filesystem("sdz1", uuid, "data", kind)
     assert sentences(decided(plan, box).refusals) == (
-        f"filesystems.data (line 6): the file system with its UUID {uuid} is on /dev/sdz1, which is on no disk of this layout (a "
-        "copy, or a disk that was in it before), and a boot could take one for the other: unplug that disk, or " + WAYS[kind],
+        f"filesystems.data (line 6): the file system with its UUID {uuid} is on /dev/sdz1, outside the disks of this layout (a "
+        "copy, or a disk that was in it before), and a boot could confuse the two: unplug that disk, or " + WAYS[kind],
     )  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def test_swap_with_our_uuid_on_a_disk_of_nobody(tmp_path: Path) -> None:
     box = other().put("swap", uuid, type="swap", label="", device="/dev/sdz", active=False)
     (said,) = sentences(decided(plan, box).refusals)
     assert said.startswith(
-        f"swap.s (line 7): the swap area with its UUID {uuid} is on /dev/sdz, which is on no disk"
+        f"swap.s (line 7): the swap area with its UUID {uuid} is on /dev/sdz, outside the disks of this layout"
     )
     assert said.endswith("or give that one another UUID (swaplabel --uuid $(uuidgen) /dev/sdz)")
 

@@ -326,7 +326,7 @@ def test_a_header_whose_key_nobody_has_shown_is_not_adopted(plan: Plan, tmp_path
     looks = {
         each.step.id: each for each in look(plan, seen, Past(), lambda argv: pytest.fail("nothing to ask"))
     }
-    assert "nobody knows whether its key is known: open it" in adoption_text(
+    assert "whether a key opens it is unknown: open it" in adoption_text(
         looks["encryption.crypt.make"].reasons
     )
     assert looks["encryption.cryptswap.make"].reasons == ()
@@ -465,7 +465,7 @@ def test_what_is_not_open_is_not_made_again(plan: Plan, tmp_path: Path) -> None:
     del world.state.objects["mapping"][key.key]
     said = refusals(plan, world)
     assert (
-        "the encryption is not open, and what stands on it cannot be seen: open it with `cryptsetup open /dev/md/data crypt`"
+        "the encryption is not open, so its content cannot be read: open it with `cryptsetup open /dev/md/data crypt`"
         in said["not-started"]
     )
 
@@ -473,8 +473,8 @@ def test_what_is_not_open_is_not_made_again(plan: Plan, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name, value, words",
     [
-        ("headers", 1, "`cryptsetup repair /dev/md/data` writes a damaged header again"),
-        ("keyed", False, "no key opens it, and whatever it held is lost"),
+        ("headers", 1, "`cryptsetup repair /dev/md/data` restores a damaged header from its second copy"),
+        ("keyed", False, "no key opens it, so its content is lost"),
         ("sector_size", 4096, "sector size is 4096, planned 512"),
     ],
 )

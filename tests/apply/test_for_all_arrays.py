@@ -109,4 +109,4 @@ def test_what_an_earlier_version_switched_off_is_told(tmp_path: Path) -> None:
     decision = beside(plan, world)
     assert decision.refusals == ()
     (note,) = (note for note in decision.notes if note.code == "others-unchecked")
-    assert f"nothing reads the members of {ARRAY_NODE} once a month either" in note_text(note)
+    assert f"{ARRAY_NODE}, which are not in this layout, have no monthly check either" in note_text(note)

@@ -249,7 +249,7 @@ def test_the_images_of_before_make_room(root: Path, monkeypatch: pytest.MonkeyPa
 def test_what_stands_in_the_way_is_named(odd: str, name: str, folder: str, root: Path) -> None:
     subprocess.run(odd.replace("x", folder), shell=True, cwd=root / "boot", check=True)
     said = list(sentences(cannot_be_renewed(root, "6.1", RenewInitramfs())))
-    assert [words for words in said if f"{root}/boot/{folder}{name} stands where images" in words]
+    assert [words for words in said if f"{root}/boot/{folder}{name} is in the way where" in words]
 
 
 def test_what_an_image_lacks_of_our_lines_and_rules(root: Path) -> None:
@@ -374,7 +374,7 @@ def test_what_is_refused_before(root: Path) -> None:
     assert not why()
     aside(root).mkdir()
     (aside(root) / "notes").touch()
-    assert f"{aside(root)}/notes is in the folder where images are made" in why()
+    assert f"{aside(root)}/notes is no image, but lies in the folder where raidplan makes them" in why()
     (aside(root) / "notes").rename(root / "boot/notes")
     (root / "boot/initrd.img-6.2").rename(root / "boot/elsewhere")
     (root / "boot/initrd.img-6.2").symlink_to("elsewhere")

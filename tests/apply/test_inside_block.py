@@ -33,7 +33,7 @@ def test_a_line_of_no_layout_is_refused_with_its_number(file: str, tmp_path: Pat
     number = path.read_text().splitlines().index(LINES[file].rstrip()) + 1
     world = Simulated(plan_of(tmp_path), tmp_path / "root", state)
     said = apply(world.plan, world)
-    assert said.startswith(f"/{file} line {number} (") and "stands in the block of raidplan" in said
+    assert said.startswith(f"/{file} line {number} (") and "is inside raidplan's block" in said
     assert not world.effects
     path.write_text(ours)
     later = plan_of(tmp_path, less)
@@ -44,7 +44,7 @@ LATER = {
     "another mount": ("etc/fstab", "/dev/sdz1 /srv/a xfs defaults 0 0", "speaks of /srv/a already"),
     "another array": ("etc/mdadm/mdadm.conf", "ARRAY /dev/md/a UUID=1:2:3:4", "speaks of /dev/md/a already"),
     "more of our array": ("etc/mdadm/mdadm.conf", "  devices=/dev/sdz", "is indented"),
-    "the check of cron": ("etc/default/mdadm", 'export AUTOCHECK="true" # again', "says AUTOCHECK=true, which counts more than our AUTOCHECK=false above it"),
+    "the check of cron": ("etc/default/mdadm", 'export AUTOCHECK="true" # again', "(AUTOCHECK=true) overrides raidplan's AUTOCHECK=false"),
 }  # fmt: skip
 
 

@@ -116,20 +116,20 @@ def with_part(number: int, **changes: object) -> tuple[PartitionFact, ...]:
     ("found", "words"),
     {
         "as described": (machine(), ""),
-        "no partition": (machine(PARTS[:2]), "has no partition 3 (sys.root)"),
+        "no partition": (machine(PARTS[:2]), "its partition 3 (sys.root) does not exist"),
         "another size": (machine(with_part(2, size=MIB)), "partition 2 (sys.swap) has 1 MiB (1048576 bytes), described as 4 GiB"),
         "another type": (machine(with_part(1, type="x")), "has the type x, described as " + ESP),
         "no type": (machine(with_part(1, type="")), "has the type none, described as " + ESP),
         "another content": (machine(with_part(3, signatures=("xfs at 0x0",))), "holds xfs, described as ext4"),
         "no content": (machine(with_part(2, signatures=())), "holds nothing known, described as swap"),
-        "not mounted": (machine(mounts={"/": MOUNTS["/"]}), "(sys.esp) is not what is mounted at /boot/efi"),
-        "another root": (machine(mounts={**MOUNTS, "/": {"source": "array:1"}}), "(sys.root) is not what is mounted at /"),
+        "not mounted": (machine(mounts={"/": MOUNTS["/"]}), "(sys.esp) is not mounted at /boot/efi"),
+        "another root": (machine(mounts={**MOUNTS, "/": {"source": "array:1"}}), "(sys.root) is not mounted at /"),
     }.values(),
 )  # fmt: skip
 def test_a_kept_disk_that_is_not_as_described_is_refused(found: Machine, words: str, tmp_path: Path) -> None:
     reasons = said(plan(LAYOUT, tmp_path), found)
     assert len(reasons) == bool(words) and all(
-        "sys is kept as described" in each and words in each for each in reasons
+        "sys has `keep: true`" in each and words in each for each in reasons
     )
 
 

@@ -81,12 +81,12 @@ def test_the_kept_partition_and_its_neighbour_are_proven(plan: Plan) -> None:
     assert said(plan, *PARTS) == []
     other = replace(PARTS[1], uuid="another")
     assert said(plan, PARTS[0], other) == [
-        f"sys is kept as described, and its partition 2 (sys.left) has the UUID another, described as {LEFT}"
+        f"sys has `keep: true`, but its partition 2 (sys.left) has the UUID another, not {LEFT}"
     ]
     (small,) = said(plan, PARTS[0], replace(PARTS[1], size=299 * GIB))
     assert "partition 2 (sys.left) has 299 GiB" in small
     (gone,) = said(plan, PARTS[0])
-    assert "has no partition 2 (sys.left)" in gone
+    assert "its partition 2 (sys.left) does not exist" in gone
     (empty,) = said(plan, replace(PARTS[0], signatures=()), PARTS[1])
     assert "holds nothing known, described as ext4" in empty
 

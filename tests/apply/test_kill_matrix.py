@@ -241,7 +241,7 @@ def test_without_its_journal_an_interrupted_apply_is_not_taken_up(tmp_path: Path
         if blank or said == "nothing to do":
             assert end(world) == wanted, point
             continue
-        words = ("no journal says that they were ever finished", "not blank", "it is not assembled")
+        words = ("no journal records that they were finished", "not blank", "it is not assembled")
         assert any(each in said for each in words), f"{point}: {said}"
         assert not world.effects and (state.objects, state.content) == before, point
         refused += 1

@@ -166,7 +166,7 @@ def test_a_rebuild_is_a_note_and_no_refusal(stands: tuple[Path, State]) -> None:
     decision = decided(plan, root, state)
     assert not decision.refusals and not decision.left.steps
     said = [note_text(note) for note in decision.notes]
-    assert sum("rebuilds a member, and its redundancy is whole again only then" in each for each in said) == 3
+    assert sum("rebuilds a member, and the array is fully redundant only after that" in each for each in said) == 3
 
 
 def of_arrays(decision: Decision) -> str:
@@ -317,7 +317,7 @@ def test_what_an_open_run_made_and_that_is_gone_is_missed_but_on_a_new_disk(tmp_
     scratch = next(key for key, found in state.objects["filesystem"].items() if found["device"].startswith("partition:"))  # fmt: skip
     made = state.objects["filesystem"].pop(scratch)
     state.content.pop(made["device"])
-    assert "is gone: somebody changed the machine since" in apply(plan, Simulated(plan, root, state))
+    assert "is missing now: if its devices are blank" in apply(plan, Simulated(plan, root, state))
     lose(state, plan, "a1")
     once_more = plan_of(LAYOUT.replace("DISK-1-A", "DISK-1-C"))
     assert apply(once_more, Simulated(once_more, root, state)) == "done"

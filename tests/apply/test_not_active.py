@@ -68,7 +68,7 @@ def test_what_a_volume_hides_is_not_made_anew(tmp_path: Path) -> None:
     decision = decided(plan, root, state)
     (refusal,) = sentences(decision.refusals)
     assert refusal.startswith("volume_groups.v.volumes.home (line ")
-    assert "what stands on it cannot be seen: activate it with `lvchange --activate y v/home`" in refusal
+    assert "so its content cannot be read: activate it with `lvchange --activate y v/home`" in refusal
     assert not decision.left.steps and apply(plan, world) == refusal and not world.effects
     # Neither does adopt take for gone what it does not see.
     assert [*sentences(not_started(plan, decision.machine, read_past(root / "var/lib/raidplan")))] == [

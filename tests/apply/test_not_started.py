@@ -41,7 +41,7 @@ def test_one_sentence_says_what_to_do(tmp_path: Path) -> None:
     decision = decided(tmp_path, root, state)
     (refusal,) = sentences(decision.refusals)
     assert refusal.startswith("arrays.a (line ") and refusal.endswith(
-        "3 of its 3 devices are there, but md has not started it, and what stands on it cannot be seen: mdadm starts it "
+        "3 of its 3 devices are present, but md has not started it, so its content cannot be read: mdadm starts it "
         "half a minute after the boot, or `mdadm --run /dev/md_a` does; then try again"
     )
     assert not decision.left.steps
@@ -56,7 +56,7 @@ def test_a_member_that_is_away_is_named(tmp_path: Path) -> None:
     (refusal,) = sentences(decided(tmp_path, tmp_path / "root", state).refusals)
     node = away.replace("partition:", "/dev/disk/by-partuuid/")
     assert (
-        f"2 of its 3 devices are there, but md has not started it, and what stands on it cannot be seen: bring {node} back and boot, or "
+        f"2 of its 3 devices are present, but md has not started it, so its content cannot be read: reconnect {node} and boot, or "
         in refusal
     )
 
@@ -74,15 +74,15 @@ def test_an_array_that_is_not_assembled_is_not_taken_for_gone(
     decision = decided(tmp_path, root, state, change)
     (refusal,) = sentences(decision.refusals)
     assert refusal.startswith("arrays.a (line ") and not decision.left.steps
-    assemble = f"/dev/md/a --uuid={md_form(uuid)}`, or clear them by hand if nobody misses it; then try again"
-    there = "3 of its 3 devices are there, but it is not assembled, and what stands on it cannot be seen"
+    assemble = f"/dev/md/a --uuid={md_form(uuid)}`, or wipe them by hand if nobody needs it; then try again"
+    there = "3 of its 3 devices are present, but it is not assembled, so its content cannot be read"
     assert refusal.endswith(f"{there}: assemble it with `mdadm --assemble {assemble}")
     state.content[members[0]] = []
     (refusal,) = sentences(decided(tmp_path, root, state, change).refusals)
     node = members[0].replace("partition:", "/dev/disk/by-partuuid/")
     assert ": 2 of its 3 devices are there, but it is not assembled, " in refusal
     assert refusal.endswith(
-        f"bring {node} back, or assemble it without with `mdadm --assemble --run {assemble}"
+        f"reconnect {node}, or assemble it degraded with `mdadm --assemble --run {assemble}"
     )
 
 

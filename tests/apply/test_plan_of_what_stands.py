@@ -121,7 +121,7 @@ def test_what_it_does_not_say_is_refused(tmp_path: Path) -> None:
     made = in_file(later, world)
     (tmp_path / "root/etc/fstab").write_text("")
     said = apply(made, world)
-    assert "is to be done as well, which the plan does not say: make it again" in said
+    assert "the plan file lacks the step that is due now: " in said
     assert not world.effects
 
 

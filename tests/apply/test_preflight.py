@@ -150,7 +150,7 @@ def test_a_personality_that_cannot_be_loaded_stops_all_before_the_first_write(tm
 AMISS: dict[str, tuple[Callable[[], Machine], str]] = {
     "not root": (lambda: ready(is_root=False), "not root: run it with sudo"),
     "problem": (lambda: ready(problems=("two disks say they are one",)), "two disks say they are one"),
-    "mdadm": (lambda: ready(box().put("tool", "mdadm", version="4.1")), "mdadm 4.1 is older than 4.2, the first version that plans are right for"),
+    "mdadm": (lambda: ready(box().put("tool", "mdadm", version="4.1")), "mdadm 4.1 is older than 4.2, the oldest version that raidplan supports"),
     "module": (without_module("raid456"), "the kernel 6.1.0-38 has no module raid456"),
     "device mapper": (without_module("dm_mod"), "the kernel 6.1.0-38 has no module dm_mod"),
     "used": (of_disk(users=("mounted at /srv",)), "d0 (/dev/sdb) is not blank: mounted at /srv"),
@@ -222,7 +222,7 @@ def test_what_looks_at_this_machine_is_asked(name: str, plan: Plan, monkeypatch:
 
 def test_a_group_needs_a_name_that_is_free_in_dev(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.path.lexists", lambda path: path == "/dev/vg-of-nobody")
-    words = "there is a /dev/vg-of-nobody, so no volume group can have that name"
+    words = "/dev/vg-of-nobody exists, so a volume group cannot have that name"
     assert said(plan, ready()) == [words]
 
 

@@ -212,7 +212,7 @@ def test_what_is_not_as_planned_is_told_with_the_way_on(
     assert carried_out(tmp_path / "state") == 3
     said = capsys.readouterr().err
     assert "not as planned: arrays.a (line 3): degraded is 1, planned 0\n" in said
-    assert f"mend that, and `apply` again, which goes by the journal {tmp_path}/state/journal" in said
+    assert f"correct this, then run `raidplan apply`; journal: {tmp_path}/state/journal" in said
 
 
 def test_a_sync_that_goes_on_is_told_to_who_follows_the_events(

@@ -84,7 +84,7 @@ def test_a_configuration_that_mdadm_would_read_no_more_is_refused(file: str, tmp
     """It takes /etc/mdadm.conf only where there is no /etc/mdadm/mdadm.conf, or the other way round."""
     said = sentences(decided(tmp_path, **{file: "ARRAY /dev/md/other UUID=1:2:3:4\n"}).refusals)
     assert said == (
-        f"/{file} would be read no more, because mdadm takes /{MAIN} in its place once that is there: move it to /etc/mdadm",
+        f"once /{MAIN} exists, mdadm ignores /{file}: move /{file} to /etc/mdadm",
     )
     assert decided(tmp_path, **{MAIN: "DEVICE partitions\n"}).refusals == ()
 
@@ -98,7 +98,7 @@ def test_f57_a_line_that_would_continue_ours_is_refused_with_its_number(before: 
     said = sentences(decided(tmp_path, **{MAIN: before + INDENTED}).refusals)
     number = before.count("\n") + 1
     assert said == (
-        f"/{MAIN} line {number} is indented, so mdadm would take it for more of our last line above it: begin it without white space",
+        f"/{MAIN} line {number} is indented and would continue raidplan's last line above it: remove the indentation",
     )
     assert decided(tmp_path, **{MAIN: before + INDENTED.lstrip()}).refusals == ()
     assert decided(tmp_path, **{MAIN: f"DEVICE partitions\n{before}{INDENTED}"}).refusals == (), "not ours"
@@ -155,7 +155,7 @@ OF_OTHERS = {
 def test_f56_a_unit_of_systemd_that_goes_before_fstab_is_refused(file: str, tmp_path: Path) -> None:
     text, word = UNITS[file]
     (said,) = sentences(decided(tmp_path, plan=plan_of(SWAP, tmp_path), **{file: text}).refusals)
-    wanted = f"/{file} speaks of {word} already, and systemd heeds it before /etc/fstab: remove that unit, or take it out of the layout"
+    wanted = f"/{file} names {word} already, and systemd prefers it to /etc/fstab: remove that unit, or take it out of the layout"
     assert said == wanted
 
 

@@ -73,7 +73,7 @@ def test_a_plan_in_a_file_that_gives_up_what_the_layout_made_demands_the_digest(
         arguments = parse("apply", ["plan.json", "--confirm", plan.host])
         assert not confirmed(plan, arguments)
         digest = f"--destroy {plan_digest(plan)}"
-        assert f"is given up only with {digest}" in capsys.readouterr().err
+        assert f"confirm with {digest}" in capsys.readouterr().err
         assert confirmed(plan, parse("apply", ["plan.json", *digest.split()]))
 
 

@@ -100,16 +100,16 @@ BY_HAND: dict[str, tuple[Callable[[Any], None], Callable[[Any], None], str]] = {
     ),
     "rebuild": (
         set_to("arrays", "a", "bitmap", "internal"), lambda found: found.update(degraded=1),
-        "degraded is 1, planned 0; a member of it is being rebuilt, or waits for that: look at it (mdadm --detail /dev/md/a), wait (mdadm --wait /dev/md/a), then apply again",
+        "degraded is 1, planned 0; a member is rebuilding, or waits for its rebuild: look at it (mdadm --detail /dev/md/a), wait (mdadm --wait /dev/md/a), then apply again",
     ),
     "spare on a partition of somebody": (
         lambda data: None, lambda found: found["spares"].append("partition:beef0000-0000-4000-8000-000000000000"),
-        ("/dev/disk/by-partuuid/beef0000-0000-4000-8000-000000000000 is no device of this layout: by hand, mdadm /dev/md/a --remove "
+        ("/dev/disk/by-partuuid/beef0000-0000-4000-8000-000000000000 does not belong to this layout: by hand, mdadm /dev/md/a --remove "
         "/dev/disk/by-partuuid/beef0000-0000-4000-8000-000000000000, then mdadm --zero-superblock"),
     ),
     "spare": (
         set_to("arrays", "a", "spares", None), lambda found: found.update(spares=["/dev/sdz1"]),
-        "/dev/sdz1 is no device of this layout: by hand, mdadm /dev/md/a --remove /dev/sdz1, then mdadm --zero-superblock /dev/sdz1",
+        "/dev/sdz1 does not belong to this layout: by hand, mdadm /dev/md/a --remove /dev/sdz1, then mdadm --zero-superblock /dev/sdz1",
     ),
 }  # fmt: skip
 
@@ -336,7 +336,7 @@ def test_a_block_without_a_name_is_not_taken_out(tmp_path: Path) -> None:
     machine = replace(simulated.read(later), blocks=(BlockFact("dm-9", "volume:v/gone", "", "volume", 1),))
     past = read_past(tmp_path / "root/var/lib/raidplan")
     said = sentences(decide(later, machine, past, here=False).refusals)
-    assert any("volume:v/gone is no device of this layout" in words for words in said)
+    assert any("volume:v/gone does not belong to this layout" in words for words in said)
 
 
 @pytest.mark.parametrize(

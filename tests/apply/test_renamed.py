@@ -122,7 +122,7 @@ def test_what_is_in_use_is_not_stopped(tmp_path: Path) -> None:
     above = BlockFact("dm-0", "volume:v/home", "/dev/v/home", "volume", 2**30, below=("md125",))
     refusals = decided(plan, tmp_path / "root", state, array, above)
     mounted, held = sorted(refusals, key=lambda words: "/dev/v/home" in words)
-    assert "it runs as /dev/md127 and not as /dev/md/" in mounted and "(mounted at /srv/a)" in mounted
+    assert "it runs as /dev/md127 instead of /dev/md/" in mounted and "(mounted at /srv/a)" in mounted
     assert "it runs as /dev/md125" in held and "(/dev/v/home)" in held
     assert all("update-initramfs -u -k all" in words for words in refusals)
 

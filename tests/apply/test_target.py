@@ -194,7 +194,7 @@ def test_a_system_that_was_out_of_sight_before_its_mounts_is_not_called_missing(
     assert {step.id for step in after.postponed} >= {"config.fstab", "config.initramfs"}
     assert apply_command.missing(after) == () and apply_command.installed(after)
     (words,) = apply_command.waiting(after)
-    assert words.startswith("a system lies in /mnt") and "mmdebstrap" not in words
+    assert words.startswith("the file systems mounted below /mnt contain a system") and "mmdebstrap" not in words
     assert apply_command._ended(after, root / "none", world) == STOPPED
 
 
@@ -255,7 +255,7 @@ def test_a_system_without_a_kernel_gets_all_but_the_initramfs(tmp_path: Path) ->
     told = json.loads(json.dumps(_data(apply_command._with_waiting(Outcome(), without_kernel))))
     assert (told["complete"], told["missing"]) == (False, ["kernel"])
     assert set(told["waiting"]) == {"config.initramfs", *INSTALLED}
-    assert "steps go" in apply_command._matches(without_kernel, "matches")
+    assert "steps are done" in apply_command._matches(without_kernel, "matches")
 
     boot(root / "mnt", "6.1")
     without_loader = decided(root, state)

@@ -187,14 +187,14 @@ def test_an_array_on_arrays_goes_first(plan: Plan) -> None:
 def test_f32_f22_what_is_in_use_is_refused_with_what_and_where(plan: Plan, use: str, where: str) -> None:
     called = {"md127": "the array 'old:data' (/dev/md127)", "sdb1": "partition 1 of d0", "sdc": "d1"}[where]
     refusals = sentences(decided(plan, old_pair().use(where, use)).refusals)
-    assert f"{called} is in use, {use}: what is in use is never cleared" in refusals
+    assert f"{called} is in use, {use}: raidplan never clears a device in use" in refusals
 
 
 def test_f27_something_that_nobody_here_understands_is_refused(plan: Plan) -> None:
     box = old_pair()
     box.blocks["dm-0"] = replace(box.blocks["md127"], name="dm-0", identity="/dev/dm-0", kind="cryptdata", below=("md127",), uses=())  # fmt: skip
     assert any(
-        "/dev/dm-0 on d0, d1 is no array and no LVM volume" in words
+        "raidplan cannot remove /dev/dm-0 on d0, d1" in words
         for words in sentences(decided(plan, box).refusals)
     )
 
@@ -210,7 +210,7 @@ def test_f28_a_running_array_with_a_member_elsewhere_is_refused(plan: Plan) -> N
     box = old_pair().disk("sdd", "OTHER").table("sdd").partition("sdd").member("sdd1")
     box.array("md127", "sdb1", "sdc1", "sdd1").filesystem("md127")
     refusals = sentences(decided(plan, box).refusals)
-    assert "the array 'old:data' (/dev/md127) stands on partition 1 of /dev/sdd as well, which this plan does not write over" in refusals  # fmt: skip
+    assert "the array 'old:data' (/dev/md127) is also on partition 1 of /dev/sdd, which this plan does not overwrite" in refusals  # fmt: skip
 
 
 def test_f28_an_array_that_does_not_run_with_a_member_elsewhere_is_refused(plan: Plan) -> None:
@@ -218,13 +218,13 @@ def test_f28_an_array_that_does_not_run_with_a_member_elsewhere_is_refused(plan:
     for disk, serial in (("sdb", "PAIR-0"), ("sdc", "PAIR-1"), ("sdd", "OTHER")):
         box.disk(disk, serial).member(disk, members=3, level="raid5")
     refusals = sentences(decided(plan, box).refusals)
-    assert f"the array 'old:data' ({OLD}) has a member on /dev/sdd as well, which this plan does not write over" in refusals  # fmt: skip
+    assert f"the array 'old:data' ({OLD}) also has a member on /dev/sdd, which this plan does not overwrite" in refusals  # fmt: skip
 
 
 def test_f28_a_volume_group_with_a_part_elsewhere_is_refused(plan: Plan) -> None:
     box = old_pair().disk("sdd", "OTHER").partition("sdd").group("vg0", "md127", "sdd1")
     refusals = sentences(decided(plan, box).refusals)
-    assert "the volume group 'vg0' stands on partition 1 of /dev/sdd as well, which this plan does not write over" in refusals  # fmt: skip
+    assert "the volume group 'vg0' is also on partition 1 of /dev/sdd, which this plan does not overwrite" in refusals  # fmt: skip
 
 
 def test_f28_a_physical_volume_that_lvm_does_not_show_is_refused(plan: Plan) -> None:
@@ -252,7 +252,7 @@ def test_f29_members_that_are_away_are_told(plan: Plan) -> None:
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").member("sdb", members=4, level="raid5")
     decision = decided(plan, box)
     assert decision.refusals == ()
-    assert "the array 'old:data', of which 3 of 4 members are not in this machine and bring it back when they return" in loss_texts(decision.left.lost)  # fmt: skip
+    assert "the array 'old:data', of which 3 of 4 members are not in this machine: if they return, the array returns" in loss_texts(decision.left.lost)  # fmt: skip
 
 
 def test_f30_the_name_of_an_array_elsewhere_is_taken(plan: Plan) -> None:
@@ -390,7 +390,7 @@ def test_f56_a_line_for_a_file_system_that_will_be_gone_is_refused(plan: Plan) -
 )
 def test_f56_a_unit_for_what_will_be_gone_is_refused(plan: Plan, name: str, what: str, word: str) -> None:
     file = f"/etc/systemd/system/{name}"
-    said = f"{file} mounts {word}, which this plan would destroy: remove that unit before"
+    said = f"{file} mounts {word}, which this plan would destroy: remove that unit first"
     assert said in sentences(decided(plan, old_pair().put("unit_file", file, what=what)).refusals)
     other = old_pair().put("unit_file", "/etc/systemd/system/photos.mount", what="/dev/sdx1")
     assert decided(plan, other).refusals == ()
@@ -552,7 +552,7 @@ def test_f68_names_reach_no_command_no_file_and_no_terminal(plan: Plan, text: st
 def test_an_array_that_no_command_can_name_is_refused(plan: Plan) -> None:
     box = old_pair()
     box.blocks["md127"] = replace(box.blocks["md127"], node="")
-    assert any("a name that no command may hold" in words for words in sentences(decided(plan, box).refusals))
+    assert any("a name that is not safe in a command" in words for words in sentences(decided(plan, box).refusals))
 
 
 def test_uuids_that_are_none_reach_no_rule(plan: Plan) -> None:
@@ -678,8 +678,8 @@ def test_f28_a_member_of_an_array_of_firmware_is_refused_also_alone(plan: Plan) 
     isw = Trace(TB - 1024, "isw_raid_member", 0, TB)
     box = Box().disk("sdb", "PAIR-0", isw).disk("sdc", "PAIR-1", isw)
     assert sentences(decided(plan, box).refusals) == (
-        "d0 carries isw_raid_member; an array of firmware: delete it there",
-        "d1 carries isw_raid_member; an array of firmware: delete it there",
+        "d0 carries isw_raid_member; an array of the firmware: delete it in the setup of the firmware",
+        "d1 carries isw_raid_member; an array of the firmware: delete it in the setup of the firmware",
     )
     cache = Trace(0x1018, "bcache", 0, TB)
     alone = decided(plan, Box().disk("sdb", "PAIR-0", cache).disk("sdc", "PAIR-1", cache))
@@ -698,7 +698,7 @@ def test_f56_a_line_for_what_will_be_gone_is_seen_by_every_name(plan: Plan, sour
     box = old_pair()
     box.disks["sdb"] = replace(box.disks["sdb"], links=("/dev/disk/by-id/wwn-0x5",))
     box.put("file", "/etc/fstab", content=f"# x\n{source}\t/photos ext4\n", size=50)
-    said = f"/etc/fstab line 2 mounts {source}, which this plan would destroy: remove the line before"
+    said = f"/etc/fstab line 2 mounts {source}, which this plan would destroy: remove the line first"
     assert said in sentences(decided(plan, box).refusals)
 
 
@@ -721,7 +721,7 @@ def test_f56_a_line_of_crypttab_for_what_will_be_gone_is_refused(plan: Plan, sou
     assert decided(plan, box).refusals == ()
     box.put("file", "/etc/crypttab", content=f"{others}safe\t{source} none luks\n", size=50)
     assert sentences(decided(plan, box).refusals) == (
-        f"/etc/crypttab line 6 opens {source}, which this plan would destroy: remove the line before",
+        f"/etc/crypttab line 6 opens {source}, which this plan would destroy: remove the line first",
     )
 
 

@@ -186,7 +186,7 @@ def test_what_still_runs_is_told_once_with_what_ends_it(before: tuple[Path, Stat
     assert decided(same, Simulated(same, root, state)).standing == ()
     world = Simulated(later, root, state)
     said = told(decided(later, world))
-    since = "which the layout does not say any more; it goes with the next boot"
+    since = "which the layout no longer sets; it ends with the next boot"
     assert said == (
         f"left running: md_p keeps stripe_cache_size 1024, {since}, or now: echo 256 >/sys/block/md_p/md/stripe_cache_size",
         f"left running: md_p keeps read_ahead_kb 1024, {since}",
@@ -210,7 +210,7 @@ def test_a_mount_that_stays_is_told_with_what_ends_it(before: tuple[Path, State]
     later = plan_of(tmp_path, unmounted_home)
     world = Simulated(later, root, state)
     assert told(decided(later, world)) == (
-        "left mounted: /srv/home, which the layout does not mount any more; it goes with the next boot, or now: umount /srv/home",
+        "left mounted: /srv/home, which the layout no longer mounts; it ends with the next boot, or now: umount /srv/home",
     )
     assert apply(later, world) == "done"
     assert "/srv/home" in state.objects["mount"], "nobody's files are taken away under them"
@@ -254,7 +254,7 @@ def test_a_priority_that_stays_is_told_with_what_ends_it(
         if area.get("active") and key.startswith("file:") == (name == "f")
     )
     source = key.removeprefix("file:") if name == "f" else f"UUID={key}"
-    assert said.startswith(f"left running: swap {source} keeps priority 5, which the layout does not say any")
+    assert said.startswith(f"left running: swap {source} keeps priority 5, which the layout no longer sets")
     assert said.endswith(f"what is in it: swapoff {source} && swapon {source}")
     assert apply(later, world) == "done"
     assert area["priority"] == 5 and not any(line.startswith("swap") for line in world.executed)
@@ -328,7 +328,7 @@ def test_what_stands_is_told(before: tuple[Path, State], tmp_path: Path) -> None
         "the swap one (",
     ):
         assert any(line.startswith(f"left standing: {words}") for line in said), (words, said)
-    assert all(line.endswith("is not described any more; nothing of it is touched") for line in said)
+    assert all(line.endswith("is no longer in the layout; raidplan leaves it as it is") for line in said)
 
 
 def test_a_plan_that_was_made_for_a_machine_takes_back_what_it_says(
@@ -352,7 +352,7 @@ def test_a_broken_block_is_refused(before: tuple[Path, State], tmp_path: Path) -
     fstab.write_text(fstab.read_text().replace("# <<< raidplan pair\n", ""))
     later = plan_of(tmp_path, bare)
     world = Simulated(later, root, state)
-    assert "do not stand once each" in apply(later, world) and world.effects == []
+    assert "do not occur once each" in apply(later, world) and world.effects == []
 
 
 def test_rules_too_large_to_be_read_are_refused(before: tuple[Path, State], tmp_path: Path) -> None:

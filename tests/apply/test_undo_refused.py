@@ -211,7 +211,7 @@ def test_a_file_that_was_changed_since(plan: Plan, tmp_path: Path) -> None:
     files = {"/etc/fstab": FileCopy(b"# before\n", {"config.fstab": (digest(b"# ours\n"),)})}
     (tmp_path / "etc/fstab").write_text("# somebody else\n")
     said = sentences(way(plan, made(plan), Kept(tmp_path, OLD), past, files=files).refusals)
-    assert said == ["/etc/fstab was changed since, and not by this apply: put it right by hand"]
+    assert said == ["/etc/fstab was changed since, and not by this apply: restore it by hand"]
     (tmp_path / "etc/fstab").write_bytes(b"# before\n")
     assert way(plan, made(plan), Kept(tmp_path, OLD), past, files=files).refusals == []
 

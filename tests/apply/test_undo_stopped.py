@@ -70,7 +70,7 @@ def test_f03_who_interrupts_again_gets_the_same_code(
 
     monkeypatch.setattr(undo, "talk", lambda words: strike(words) if struck else None)
     assert undo.undo(arguments(plan, root), Struck(plan, root, state)) == 3
-    assert struck == [str(root / LINK), "stopped part-way: `undo` again goes on from there"]
+    assert struck == [str(root / LINK), "stopped part-way: run `raidplan undo` again to go on"]
     os.kill(os.getpid(), signal.SIGTERM)
     assert capfd.readouterr().err.count("it waits for the running programs") == 1
 

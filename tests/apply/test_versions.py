@@ -66,9 +66,9 @@ FINE = {
     "vgcreate": "2.03.16",
 }
 OLD = {
-    "mdadm": ({"mdadm": "4.1"}, "mdadm 4.1 is older than 4.2, the first version that plans are right for"),
-    "sfdisk": ({"sfdisk": "2.35.2"}, "sfdisk 2.35.2 is older than 2.36, the first version that plans are right for"),
-    "mkfs.btrfs": ({"mkfs_btrfs": "4.2.3"}, "mkfs.btrfs 4.2.3 is older than 4.3, the first version that plans are right for"),
+    "mdadm": ({"mdadm": "4.1"}, "mdadm 4.1 is older than 4.2, the oldest version that raidplan supports"),
+    "sfdisk": ({"sfdisk": "2.35.2"}, "sfdisk 2.35.2 is older than 2.36, the oldest version that raidplan supports"),
+    "mkfs.btrfs": ({"mkfs_btrfs": "4.2.3"}, "mkfs.btrfs 4.2.3 is older than 4.3, the oldest version that raidplan supports"),
     "mkswap": ({"mkswap": "2.37.2"}, "swap.s (line 13) needs mkswap 2.38 or later (for --quiet), here is 2.37.2"),
     "vgcreate": ({"vgcreate": "2.03.11"}, "volume_groups.vg0 (line 8) needs vgcreate 2.03.12 or later (for --setautoactivation), here is 2.03.11"),
 }  # fmt: skip
@@ -129,7 +129,7 @@ def test_superblocks_that_older_kernels_refuse(tmp_path: Path) -> None:
     made = plan(tmp_path)
     writes = "arrays.os (line 6): the logical block size in the superblock, as mdadm writes it here, can be read by Linux 6.19 or later"
     assert list(said(made, machine("6.19.6+deb14-amd64", **FINE))) == [
-        f"{writes}, and no kernel is installed here: the one that will boot must be at least that"
+        f"{writes}, and no kernel is installed here: install that version or a later one"
     ]
     both = ("6.19.6+deb14-amd64", "6.1.0-38-amd64")
     assert list(said(made, machine(both[0], both, **FINE))) == [
@@ -147,7 +147,7 @@ def test_file_systems_that_older_kernels_and_boot_loaders_refuse(tmp_path: Path)
         f"{writes} Linux 5.19 or later, and this machine has 5.10.0-30",
         f"{tree} Linux 6.1 or later, and this machine has 5.10.0-30",
     ]
-    unknown = "and no kernel is installed here: the one that will boot must be at least that"
+    unknown = "and no kernel is installed here: install that version or a later one"
     assert list(said(plan(tmp_path), machine("6.12.0", **later))) == [
         f"{writes} Linux 5.19 or later, {unknown}",
         f"{tree} Linux 6.1 or later, {unknown}",

@@ -116,7 +116,7 @@ def test_what_the_layout_made_itself_is_never_given_up_by_typing(
 
     plan = replace(plan, steps=tuple(own(step) if step.phase == "teardown" else step for step in plan.steps))
     assert not asked(plan, monkeypatch, "pair") and not asked(plan, monkeypatch, confirm="pair")
-    assert "is given up only with --destroy" in capsys.readouterr().err
+    assert "confirm with --destroy" in capsys.readouterr().err
     assert asked(plan, monkeypatch, destroy=plan_digest(plan))
 
 

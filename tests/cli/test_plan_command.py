@@ -205,7 +205,7 @@ def test_a_machine_that_calls_itself_otherwise_is_noted_once(
     host, told = NAMES[name]
     other = replace(machine(), host=host)
     other = replace(other, objects={**other.objects, "kernel": {"6.1.0": {}}})
-    words = f"note: this machine calls itself {host}, and the layout is for pair: "
+    words = f"note: this machine is called {host}, but the layout is for pair: "
     assert run(["plan", layout, "--machine", facts(tmp_path, other)]) == 0
     assert capsys.readouterr().err.count(words) == told
     rescue = replace(other, objects={**other.objects, "kernel": {}})
@@ -243,7 +243,7 @@ def test_this_machine_decides(
         ),
     )
     assert run(["plan", layout]) == 4
-    assert "refused: d0: nothing tells which disk it is" in capsys.readouterr().err
+    assert "refused: d0 has no identifier" in capsys.readouterr().err
     done = replace(whole(layout), steps=())
     monkeypatch.setattr(
         for_machine, "decide", lambda plan, machine, past, here: Decision(plan, done, {}, (), machine)

@@ -73,7 +73,7 @@ def test_link_as_device():
         ({"model": "ST3000DM001"}, "d00: 3 disks have model ST3000DM001: /dev/sda, /dev/sdb, /dev/sdd; add what tells them apart, such as path"),
         ({"serial": "00000000"}, "d00: serial '00000000' tells nothing about a disk: give another identifier"),
         ({"serial": "WD-1", "wwn": "0x0000000000000000"}, "d00: wwn '0x0000000000000000' tells nothing about a disk: give another identifier"),
-        ({}, "d00: nothing tells which disk it is: give its serial, wwn, path or model"),
+        ({}, "d00 has no identifier: give its serial, wwn, path or model"),
         ({"device": "/dev/sdz"}, "d00: /dev/sdz is not a disk of this machine, which has /dev/sda, /dev/sdb, /dev/sdd, /dev/sde"),
         ({"serial": "WD-1", "size": 3 * TB + 1}, "d00: /dev/sda has 2.7 TiB (3000000000000 bytes), planned 2.7 TiB (3000000000001 bytes): it is 1 bytes too small"),
         ({"serial": "WD-1", "size": 2 * TB}, "d00: /dev/sda has 2.7 TiB (3000000000000 bytes), planned 1.8 TiB (2000000000000 bytes): 50.0 % more, is it another disk?"),
@@ -101,8 +101,8 @@ def test_one_disk_for_two():
     )
     assert found == ["d02"]
     assert said == [
-        "d00: /dev/sda is d01 as well: two disks of the layout cannot be one disk",
-        "d01: /dev/sda is d00 as well: two disks of the layout cannot be one disk",
+        "d00: /dev/sda also matches d01; correct the identifiers, so that each disk of the layout matches another one",
+        "d01: /dev/sda also matches d00; correct the identifiers, so that each disk of the layout matches another one",
     ]
 
 

@@ -223,7 +223,7 @@ def test_a_layout_that_cannot_be_read_is_named_as_what_holds_up_all(text: str, t
     (place / "s2.yaml").write_text(text)
     done = export(tmp_path, str(place), "--format", "maas", seen=machine("s1"))
     assert done.returncode == 2 and not done.stdout
-    assert f"refused: {place}/s2.yaml cannot be planned, and may be the one for this machine: mend or remove it" in done.stderr  # fmt: skip
+    assert f"refused: {place}/s2.yaml cannot be planned, but may be the layout of this machine: correct or remove it" in done.stderr  # fmt: skip
 
 
 def test_disks_that_are_not_blank_are_refused_unless_they_may_be_wiped(tmp_path: Path) -> None:

@@ -383,7 +383,7 @@ def named(words):
     found = []
     for refusal in re.findall(r"refused: (.*)", words):
         by_hand = re.search(
-            r"by hand, after a backup: (.*?)(?: \(before: |, and wait for|, once its device|, then grow what|; |$)",
+            r"by hand, after a backup: (.*?)(?: \(before: |, and wait for|, once its device|, then grow its|; |$)",
             refusal,
         )
         if by_hand:

@@ -111,7 +111,7 @@ def test_a_boot_without_the_lines_has_the_array_under_another_name(story: Story)
     assert " : active" in story.unnamed.mdstat, story.unnamed
     assert "kept" not in story.unnamed.names.split(), story.unnamed
     assert story.applied.returncode == 4, story.applied
-    assert "it runs as /dev/md127 and not as /dev/md/kept" in story.applied.stderr, story.applied
+    assert "it runs as /dev/md127 instead of /dev/md/kept" in story.applied.stderr, story.applied
     assert "update-initramfs -u -k all" in story.applied.stderr
 
 

@@ -16,11 +16,11 @@ from tests.machine.power import applied_after_the_boot
 COMMAND = ["apply", "/root/a.yaml", "--confirm", "a"]
 DIGEST = "sha256:" + "5" * 64
 OWN = f"""raidplan: ext4, 160 MiB, on the array data, made by this layout
-what this layout made itself is given up only with --destroy {DIGEST}
+this plan destroys what this layout created itself: confirm with --destroy {DIGEST}
 """
 OLD = f"this plan destroys what is listed above: --confirm is not enough; give --destroy {DIGEST}\n"
 STARTS = "refused: data is there, but md has not started it: run it (mdadm --run /dev/md/data)\n"
-USED = "refused: the array a is in use, mounted at /srv/one: what is in use is never cleared\n"
+USED = "refused: the array a is in use, mounted at /srv/one: raidplan never clears a device in use\n"
 
 
 class Server:

@@ -208,7 +208,7 @@ def test_f28_an_array_that_reaches_a_disk_of_others_is_refused(twin: Twin) -> No
     assert (
         plan.returncode == 4
         and "foreign" in plan.stderr
-        and "which this plan does not write over" in plan.stderr
+        and "which this plan does not overwrite" in plan.stderr
     )
 
 

@@ -78,7 +78,7 @@ def test_the_host_name_is_typed_at_the_terminal(answer: str, code: int) -> None:
 
 def test_what_the_layout_made_is_not_given_up_by_typing() -> None:
     code, said = typed(CONSENT.format("own"), "pair", "sh")
-    assert code == 4 and "is given up only with --destroy sha256:0" in said
+    assert code == 4 and "confirm with --destroy sha256:0" in said
 
 
 def test_the_script_asks_before_it_writes(tmp_path: Path) -> None:

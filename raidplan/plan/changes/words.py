@@ -18,7 +18,7 @@ BEFORE: Mapping[Before, str] = {
     Before.CHUNK_FITS: "the component size is a multiple of the new chunk",
     Before.CHUNK_IS_64K: "it gets chunks of 64 KiB, and another size afterwards, as a change of its own",
     Before.UNUSED: "nothing uses the array meanwhile",
-    Before.KEEPS_SIZE: "it keeps its size, which is another one than that of an array made so: this layout fits a new array only",
+    Before.KEEPS_SIZE: "it keeps its size, but a new array of this layout has another size: this layout fits a new array only",
     Before.STAYS_SMALL: "nothing here makes it larger: it stays as large as it is, with its files",
     Before.UNMOUNTED: "unmounted",
     Before.FILES_FIT: "before its device is made smaller, if its files fit",
@@ -30,7 +30,7 @@ BEFORE: Mapping[Before, str] = {
     Before.GROUPS_FIT: "agsize in xfs_info is a multiple of the new unit",
 }
 REASONS: Mapping[Reason, str] = {
-    Reason.LEVEL: "mdadm makes no such level of this one",
+    Reason.LEVEL: "mdadm cannot change this level to that one",
     Reason.HANGS: "this change of level is known to hang the array",
     Reason.UNFINISHED: "mdadm's own tests of this change fail, and one that is interrupted stays unfinished",
     Reason.COUNT: "mdadm does not change the level to this number of members",
@@ -40,12 +40,12 @@ REASONS: Mapping[Reason, str] = {
     Reason.METADATA: "metadata changes from 0.90 to 1.0 only, without a bitmap",
     Reason.OLD_METADATA: "metadata 0.90 has no room to move the data safely",
     Reason.UNEVEN: "its members have different sizes",
-    Reason.POLICY: "this level, or its metadata, cannot keep itself consistent so",
-    Reason.SIZE: "this level takes neither more nor less of its members",
+    Reason.POLICY: "this level, or its metadata, does not support this consistency policy",
+    Reason.SIZE: "this level cannot use more or less of its members",
     Reason.SHRINKS_NOT: "nothing makes it smaller",
-    Reason.TYPE: "a file system of this type becomes none of that",
+    Reason.TYPE: "this file system type cannot be converted to that one",
     Reason.STRIPE: "it keeps its stripe: this layout fits a new file system only",
-    Reason.NOTHING_TWICE: "nothing holds the data of a member twice",
+    Reason.NOTHING_TWICE: "a level here has no redundancy, so the data of that member would be lost",
 }
 
 
