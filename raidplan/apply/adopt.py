@@ -1,4 +1,4 @@
-"""Existing objects that no journal knows: checked without writing, and entered if they are whole and as planned."""
+"""Existing objects that no journal has: checked without writing, and recorded if they are intact and as planned."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ DAMAGE = range(1, 8)
 NOT_WHOLE, NOT_LOOKED_AT = "not-whole", "not-looked-at"
 
 LASTING = ("layout", "change", "clear")
-"""The origins of steps that a plan has whatever machine it is compared with, or that are added for those."""
+"""The origins of steps that do not depend on the machine, and of those that are added for such steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """An object that was looked at, and the reasons not to enter it."""
+    """An object that was checked, and the reasons not to record it."""
 
     step: Step
     made: str
@@ -37,8 +37,8 @@ class Look:
 
 
 def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
-    """Each existing object of the plan that is not known to be finished; one that `apply` changes in place is as good as
-    planned."""
+    """Checks each existing object of the plan that the journal does not have; one that `apply` can change in place is
+    accepted too."""
     mounted = {str(found.get("source")) for found in machine.objects.get("mount", {}).values()}
     for step in plan.steps:
         if not step.creates or step.proof is None or step.id in past.ended:
@@ -72,14 +72,14 @@ def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> Ite
 
 
 def unplanned(plan: Plan, past: Past) -> list[str]:
-    """The steps that were begun, never ended, and are not in this plan; of its own ones, nobody but it knows what to clear."""
+    """Interrupted steps that this plan does not contain; only the plan that started them can clear them."""
     # A teardown is made again from what is still there.
     begun = {past.planned_for(step) for step in past.begun if past.origin(step).kind in LASTING}
     return sorted(begun - {step.id for step in plan.steps})
 
 
 def forgettable(plan: Plan, machine: Machine, past: Past, names: Sequence[str]) -> dict[str, list[str]]:
-    """For each object of the layout by these names, the steps that made it and of which nothing is left."""
+    """For each of these names of the layout, the steps that made an object which is missing now."""
     return {
         name: [
             step.id
@@ -94,7 +94,7 @@ def forgettable(plan: Plan, machine: Machine, past: Past, names: Sequence[str]) 
 
 
 def missing(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
-    """The steps whose end the journal knows, of which nothing is left: neither what they made, nor anything where they made it."""
+    """Steps that the journal has as ended, but whose object is missing, and whose devices are blank."""
     made = made_nodes(plan)
     for step in plan.steps:
         if not step.creates or step.proof is None or step.id not in past.ended:

@@ -1,4 +1,4 @@
-"""The storage of a machine brought up and down below a folder of a rescue system; nothing is made, and no journal is kept."""
+"""Brings the storage of a machine up and down below a folder of a rescue system; it creates nothing and keeps no journal."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _run(
     tell: Callable[[Command], None],
     keys: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Command, str] | None:
-    """Runs commands until one fails; that one and its own last words then. `keys`: the last word of a command to whose passphrase it gets."""
+    """Runs commands until one fails; that command and its error output. `keys`: the passphrase for a command, by its last word."""
     for command in commands:
         tell(command)
         key = keys.get(command[-1], "") if command[:2] == OPEN else ""
@@ -123,7 +123,7 @@ def _run(
 
 
 def _writable(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Refusal]:
-    """The mounts and arrays that are up already, and that something can be written to though the wish is that nothing is."""
+    """With --read-only: the mounts and arrays that are up already and writable."""
     if not wish.read_only:
         return
     for step in mounted(plan, machine):
@@ -213,7 +213,7 @@ def _volumes(plan: Plan, machine: Machine) -> Iterator[Command | Refusal]:
 
 
 def _mounts(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Command | Refusal]:
-    """The mounts that lack nothing but themselves, the outer ones first; none inside one that cannot be made."""
+    """The mounts whose devices are ready but which are not mounted yet, outer ones first; none inside one that cannot be made."""
     filesystems = {
         str(step.proof.expect["device"]): step.proof.key for step in _steps(plan, "filesystem") if step.proof
     }
@@ -240,7 +240,7 @@ def _command(argv: Command, type: str, wish: Wish) -> Command:
 
 
 def _in_use(plan: Plan, machine: Machine) -> Iterator[Refusal]:
-    """The swap areas that the storage must not be taken away from."""
+    """The swap areas in use, which keep the storage from being stopped."""
     for step in _steps(plan, "swap"):
         assert step.proof
         if (machine.observe("swap", step.proof.key) or {}).get("active"):

@@ -76,7 +76,7 @@ class Members:
 
     @property
     def _mirrored(self) -> bool:
-        """Every member has all data: it does not matter which slot it has."""
+        """Whether every member has all data, so that slot numbers do not matter."""
         same = self.before.level == self.after.level
         return same and LEVELS[self.after.level].copies is Copies.EVERY
 

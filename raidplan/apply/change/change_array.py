@@ -32,14 +32,14 @@ def consistency(difference: Difference) -> Iterator[Step]:
 
 
 def redundancy(difference: Difference) -> Iterator[Step]:
-    """All members have their slots, and one is not in sync yet: nothing does that but time. An empty slot is filled by itself."""
+    """Raises NotInPlace while a member is still rebuilding: only waiting helps. Empty slots are for `members`."""
     if "missing" not in texts(difference.found.get("members")):
         raise difference.after_sync("rebuilt", difference.node)
     yield from ()
 
 
 def runs(difference: Difference) -> None:
-    """The array takes changes as it is now. Raises NotInPlace."""
+    """Raises NotInPlace if the array takes no changes in its present state."""
     state = str(difference.found.get("state"))
     if state in ("inactive", "clear", "readonly", "suspended"):
         raise NotInPlace("state", state=state, node=difference.node)
@@ -139,7 +139,7 @@ def forgotten(step: Step, identity: str, node: str, machine: Machine, after: tup
 
 
 def _safe_node(array: str, identity: str, plan: Plan, case: str = "spare-of-others") -> str:
-    """A name that means this device and no other. Raises NotInPlace where it is none of this layout."""
+    """A stable name of the device. Raises NotInPlace if the device is not in this layout."""
     if identity in _of_layout(plan):
         return PARTITION + identity.partition(":")[2] if identity.startswith("partition:") else identity
     for node, made in made_nodes(plan).items():

@@ -69,7 +69,7 @@ def flags(difference: Difference) -> Iterator[Step]:
 
 
 def remount_words(wanted: Sequence[str]) -> list[str]:
-    """Every flag spelled out: of those that are left out, a remount keeps some (path_mount in fs/namespace.c)."""
+    """The options of a remount with every flag, since a remount keeps some that are left out (path_mount in fs/namespace.c)."""
     atime = next((word for word in ("noatime", "relatime") if word in wanted), "strictatime")
     return ["remount", atime, *(flag if flag in wanted else back for flag, back in BACK.items())]
 
@@ -86,7 +86,7 @@ def volume_read_ahead(difference: Difference) -> Iterator[Step]:
 
 
 def activated(difference: Difference) -> Iterator[Step]:
-    """lvcreate was ended between the metadata and the device, or nobody activates groups, as in a rescue system."""
+    """Activates the volume: lvcreate was interrupted, or nothing activates groups here, as in a rescue system."""
     proof = difference.step.proof
     volume = proof.key if proof else ""
     step = difference.then(

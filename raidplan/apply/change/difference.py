@@ -51,7 +51,7 @@ class Difference:
         return self.step.guard[0] if self.step.guard else self.step.action.argv[-1]
 
     def after_sync(self, case: str, node: str) -> NotInPlace:
-        """The error that says what to wait for; a sync that is held goes on by nobody's waiting."""
+        """The error that says to wait for the sync; a held sync has to be released first."""
         action = str(self.found.get("sync_action", "idle"))
         if action == HELD:
             return NotInPlace("held", node=node, device=str(self.found["device"]))

@@ -56,7 +56,7 @@ def members(difference: Difference) -> Iterator[Step]:
 
 
 def _added(difference: Difference, node: str, devices: list[str], left: list[Step]) -> Step:
-    """One command for all: mdadm lets md begin once it has the last of them."""
+    """Adds all members in one command, so that one rebuild covers them."""
     step = difference.step
     # Last, as syncs are: until md has rebuilt the member, GRUB could not be installed from the array.
     names = [step.targets[1 + step.guard.index(device)] for device in devices]
@@ -106,7 +106,7 @@ def can_be_filled(difference: Difference) -> bool:
 
 
 def is_rebuilt(proof: Proof, machine: Machine) -> bool:
-    """An array that is as planned but for time: its members have their slots, or wait for them, and md rebuilds one."""
+    """Whether the array is as planned except for a running rebuild."""
     found = machine.observe(proof.kind, proof.key)
     if proof.kind != "array" or not found or found.get("sync_action") != REBUILDS:
         return False
@@ -141,7 +141,7 @@ def unreadable_by_grub(plan: Plan, machine: Machine) -> Iterator[tuple[Step, str
 
 
 def _was_begun(past: Past, step: Step) -> bool:
-    """The open run began to fill slots of this array."""
+    """Whether the open run started to add members to this array."""
     return f"{step.id}{ADDED}{FILLED}" in past.begun | past.ended
 
 
@@ -153,9 +153,9 @@ def _running_as(difference: Difference) -> str:
 
 
 def _elsewhere(difference: Difference, ours: list[str]) -> Iterator[str]:
-    """Devices that carry a superblock of the array and are not in it: a member that is away for a while is no lost one.
+    """Devices with a superblock of the array that are not members now, since such a member may be away only for a while.
 
-    What this very step left on `ours` when it was killed is none.
+    Superblocks that this step left on `ours` when it was killed do not count.
     """
     machine, found = difference.machine, difference.found
     uuid = difference.step.proof.key if difference.step.proof else ""

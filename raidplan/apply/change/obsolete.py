@@ -42,7 +42,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """A tunable that a running array keeps although `by`, which set it, does not any more."""
+    """A tunable that a running array keeps although `by` no longer sets it."""
 
     device: str
     attribute: str

@@ -79,7 +79,7 @@ def numbers_needed(left: Plan, machine: Machine) -> Iterator[Refusal]:
 
 
 def numbers_free(left: Plan, machine: Machine) -> Iterator[Note]:
-    """The same of numbers that no line needs."""
+    """A note on arrays of others that may get other numbers at the next boot, where no line names those numbers."""
     if names := tuple(name for name, places in _by_chance(left, machine) if not places):
         yield note("numbers-free", arrays=names)
 
@@ -114,7 +114,7 @@ def _is_conf(step: Step) -> bool:
 
 
 def _goes(action: WriteBlock, machine: Machine) -> bool:
-    """names=yes counts on the machine by our block alone, and the block that is to be written does not say it."""
+    """Whether names=yes comes only from our present block, and the new block no longer has it."""
     if action.file != MDADM_CONF or _named(numbered(action.content)) or not action.content:
         return False
     try:

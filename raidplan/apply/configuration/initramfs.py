@@ -129,7 +129,7 @@ def _not_made(action: RenewInitramfs, found: Mapping[Path, str], world: World) -
 
 
 def _failed_hooks(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> Iterator[str]:
-    """The hooks that failed: what they keep a copy for would boot the image of before."""
+    """The hooks that failed: copies that they make elsewhere would still boot the old image."""
     if world.path(action.by.hooks).is_dir():
         for image, kernel in found.items():
             result = world.run_inside(action.by.tell(kernel, image.name))
@@ -175,7 +175,7 @@ def unproven(made: Iterable[Path], action: RenewInitramfs, root: Path) -> Iterat
 
 
 def cannot_be_renewed(root: Path, kernel: str, action: RenewInitramfs) -> Iterator[Refusal]:
-    """Why the initramfs should not be touched, known before anything is written."""
+    """Reasons not to renew the initramfs, before anything is written."""
     by = action.by
     boot, found = root / BOOT.lstrip("/"), images(root, kernel, by)
     lacking = {by.encryption: "opens-nothing", by.volumes: "no-volumes"}

@@ -117,7 +117,7 @@ def _words(line: str) -> Iterator[str]:
 
 
 def _keyword(word: str) -> str:
-    """Three letters are enough, of any size; five of MAILFROM."""
+    """A keyword of mdadm.conf in full: three letters in either case are enough, for MAILFROM five."""
     upper = word.upper()
     return next((each for each in KEYWORDS if len(word) >= 3 and each.startswith(upper)), upper)
 

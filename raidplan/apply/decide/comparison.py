@@ -69,7 +69,7 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
 
 
 def _behind_tables(steps: list[Step], left: Mapping[str, Step]) -> Iterator[Step]:
-    """The steps, and those that name a disk which is partitioned come after that, also where nothing between them is left to do."""
+    """The steps; those that name a disk which is partitioned need that step, even if no other step connects the two."""
     tables = {disk: step.id for step in steps if step.new_partitions for disk in step.disks}
     for step in steps:
         before = [tables[disk] for disk in sorted(step.disks & tables.keys())]
@@ -104,8 +104,8 @@ def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past)
 
 
 def _overtaken(step: Step, past: Past) -> bool:
-    """In the interrupted run, a step that it follows was begun or finished after it. Its proof may be out of date then,
-    since it goes by the clock: whether an initramfs is newer than the files in it."""
+    """Whether a step that it follows ran after it in the interrupted run: a proof by time, such as an initramfs newer than
+    its files, may be stale then."""
     since = past.order[past.order.index(step.id) + 1 :] if step.id in past.order else past.order
     return past.is_open and not (past.begun | set(since)).isdisjoint(step.follows)
 
@@ -126,7 +126,7 @@ def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Ste
 
 
 def _is_gone(step: Step, machine: Machine, plan: Plan, past: Past) -> bool:
-    """The open run made it, and it is not there: for another disk in the place of one, only what stood on nothing else is not missed."""
+    """Whether an object that the open run made has disappeared; one that was lost with a replaced disk does not count."""
     if not step.creates or step.proof is None or differences(step.proof, machine) is not None:
         return False
     made = made_nodes(plan)

@@ -46,7 +46,7 @@ def _shifted(read: Reader, first: int, offset: int, size: int) -> bytes:
 def _of_others(
     read: Reader, uuid: str, journal: bool, blocks: Sequence[tuple[int, int]], offset: int, size: int
 ) -> bytes:
-    """The bytes there, with zeroes in place of what mdadm and the kernel write: superblocks, sectors of ones, headers of our bitmap
+    """The content, with zeroes in place of what mdadm and the kernel write: superblocks, sectors of ones, headers of our bitmap
     and partial parity log, empty blocks of a log."""
     whole = read(offset, size)
     if all_are(0, whole):

@@ -66,7 +66,7 @@ def _known(make: Step, past: Past) -> bool:
 
 
 def _used(step: Step, plan: Plan, past: Past, otherwise: bool) -> bool:
-    """A step was begun, or ended, that writes over what this one brings up; `otherwise`: nobody knows, and it may be."""
+    """Whether a step that writes to this object was begun or ended; `otherwise`: the answer if that is unknown."""
     on_it = [each for each in plan.steps if not {*each.guard}.isdisjoint(step.awaits)]
     used = any(each.id in past.begun | past.ended or made_by(each) in past.made for each in on_it)
     return used or (bool(on_it) and otherwise)

@@ -104,7 +104,7 @@ def of_encryption(proof: Proof, read: Reader) -> Own | None:
 
 
 def _not_committed(places: bytes, size: int) -> bool:
-    """The area knows no text, or the new group's is announced: the second of its `struct raw_locn` is that of a text to come."""
+    """Whether the metadata area has no committed text; that of the new group may be prepared in the second `struct raw_locn`."""
     return not any(places) or (
         not any(places[:LOCATION]) and not any(places[2 * LOCATION :])
         and struct.unpack_from("<QQ", places, LOCATION) == (SECTOR, size + 1)

@@ -81,7 +81,7 @@ def _device(
 
 
 def _on_encryption(block: BlockFact, machine: Machine) -> bool:
-    """The device is an opened encryption, or stands on one: what nobody wrote to it is no zero."""
+    """Whether the device lies on an encryption, where unwritten sectors do not read as zeroes."""
     blocks = {each.name: each for each in machine.blocks}
     waiting, seen = [block.name], set[str]()
     while waiting:
@@ -134,7 +134,7 @@ def _stains(
 
 
 def _beside_table(step: Step, read: Reader, size: int, disk: DiskFact) -> Iterator[Trace]:
-    """Content of a disk beside the table that the step makes: in its partitions too, for it made them a moment ago."""
+    """Content of a disk beside the table that the step makes, also in the partitions, which it has just made."""
     assert step.proof is not None and isinstance(step.action, Run)
     own = of_table(step.proof, step.action.stdin, size, disk.logical_block)
     beside = partial(without, own, read)

@@ -27,8 +27,8 @@ def without_stale(
     plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past
 ) -> tuple[frozenset[str], Machine]:
     """Devices that the open run made on disks that may be wiped, as steps name them; and the machine without the stale
-    signatures in them: of those disks both ends were cleared, and not the middle. Of arrays and volumes as well, once
-    their `ghosts.` step has finished: content at an end of one since then is somebody's.
+    signatures on them, which are old, since only the ends of those disks were cleared. Once the `ghosts.` step of an array
+    or a volume has cleared its ends, content at an end is new, and stays.
     """
     if not past.is_open:
         return frozenset(), machine
@@ -58,5 +58,5 @@ def without_stale(
 
 
 def _at_an_end(block: BlockFact) -> bool:
-    """The unrecognised bytes begin within the part of a device that is cleared, not deeper in it; or their place is unknown."""
+    """Whether unrecognised bytes begin within the ends of a device, which are cleared; also if their place is unknown."""
     return bool(block.content) and not FRONT <= block.unknown_from < block.size - BACK

@@ -54,9 +54,9 @@ def instance_of(node: str) -> tuple[str, int]:
 
 
 def other_partition(target: str, number: int) -> str:
-    """The target of a link, if not the partition that it names: udev may be late, and any rule can make links.
+    """Where a by-partuuid link leads, if to a wrong partition: udev may be late, and any rule can make links.
 
-    The table on the disk decides. `number` is that of the device which the link leads to, or of one that was opened by it.
+    The table on the disk decides. `number` is that of the device that the link leads to, or that was opened by the link.
     """
     if not target.startswith(PARTITION):
         return ""

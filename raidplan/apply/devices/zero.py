@@ -107,8 +107,8 @@ def _open_exclusively(device: str) -> int:
 
 
 def _ours(device: str, descriptor: int) -> None:
-    """Locks it, and looks once more at every process: who opens a device without claiming it is kept off by nothing. Raises
-    OSError, NotCleared."""
+    """Locks the device, and looks for other writers again, since O_EXCL does not stop plain opens. Raises OSError,
+    NotCleared."""
     _patiently(lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB))
     if others := [*written_by_others(device)]:
         raise NotCleared(f"not written to, because {'; '.join(others)}")

@@ -107,5 +107,5 @@ def absent(traces: Iterable[Trace]) -> Iterator[Loss]:
         missing = found[0].members - len(found)
         if missing > 0:
             name = f" '{plain(found[0].label)}'" if found[0].label else f" {found[0].uuid}"
-            away = f"of which {missing} of {found[0].members} members are not in this machine: if they return, the array returns"
+            away = f"of which {missing} of {found[0].members} members are not in this machine and bring it back when they return"
             yield Loss(f"the array{name}, {away}", f"the array{name}", found[0].uuid)

@@ -170,7 +170,7 @@ def _ghost(made: Step, left: Plan) -> Step:
 
 
 def _untuned(steps: Iterable[Step]) -> Iterator[str]:
-    """The ids of the steps, without the tuning of arrays, which waits for configuration files and is in nobody's way."""
+    """The ids of all steps except the tuning of arrays, which no teardown has to wait for."""
     yield from (step.id for step in steps if not (step.proof and step.proof.kind == "tuning"))
 
 
