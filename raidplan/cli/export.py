@@ -93,7 +93,7 @@ def _picked(arguments: argparse.Namespace) -> tuple[Loaded, Plan, dict[str, Disk
                 talk(f"refused: {refusal_text(unmatched(problem))}")
     if unread:
         if folder:
-            talk(f"refused: {listed(unread, last=' and ')} cannot be planned, but may be the layout of this machine: correct or remove it, so that a layout can be chosen")  # fmt: skip
+            talk(f"refused: {listed(unread, last=' and ')} cannot be planned, but may be the layout of this machine: correct or remove it first")  # fmt: skip
         return UNABLE
     if len(fitting) == 1:
         return fitting[0]

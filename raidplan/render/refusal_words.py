@@ -19,9 +19,7 @@ WAYS_OUT = (
 THERE = f"{AT}: {{there}} of its {{devices}} devices are present"
 DIFFERS = f"{AT} exists already, but not as planned: {{differences:; }}"
 COMMANDS = "by hand, after a backup: {commands:, then }{before:?; ? (before: %)}"
-PARTITIONED = (
-    "partition a new disk first, with its command from `raidplan plan --offline --format shell`"
-)
+PARTITIONED = "partition a new disk first, with its command from `raidplan plan --offline --format shell`"
 NOT_OURS = "{device} does not belong to this layout: by hand, mdadm {array} --remove {device}, then mdadm --zero-superblock {device}"
 COPY = (
     f"{AT}: the {{kind}} with its UUID {{uuid}} is on {{device}}, outside the disks of this layout (a copy, or a disk that was in it "

@@ -121,8 +121,7 @@ def test_an_array_that_lacks_members_is_not(tmp_path: Path, state: State) -> Non
         found["degraded"] = 1
     problems, _ = adopted(tmp_path, state, 0)
     assert problems and all(
-        problem.startswith("not entered: ")
-        and "degraded is 1, planned 0; a member is rebuilding" in problem
+        problem.startswith("not entered: ") and "degraded is 1, planned 0; a member is rebuilding" in problem
         for problem in problems
     )
     assert "wipefs" not in entered(tmp_path, state, 0)

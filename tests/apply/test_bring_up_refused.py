@@ -115,7 +115,7 @@ def test_what_a_chroot_left_below_the_target_is_refused_with_the_commands_that_t
     assert [*map(refusal_text, bring_down(made.plan, made, lambda command: None))] == [
         "/mnt/dev is mounted too: unmount it first (`mount --make-rprivate /mnt/dev && umount --recursive /mnt/dev`)",
         "/mnt/proc is mounted too: unmount it first (`umount /mnt/proc`)",
-        "/mnt/srv/a stick is mounted as well: take it away first (`umount '/mnt/srv/a stick'`)",
+        "/mnt/srv/a stick is mounted too: unmount it first (`umount '/mnt/srv/a stick'`)",
     ]
     assert not made.ran
 

@@ -251,7 +251,9 @@ def test_f32_swapped(plan: Plan, loops: Loops) -> None:
     if subprocess.run(["swapon", loops.nodes[0]], capture_output=True, check=False).returncode:
         pytest.skip("no swap can be switched on here")
     try:
-        assert "d0 is in use, swap: raidplan never clears a device in use" in sentences(decided(plan).refusals)
+        assert "d0 is in use, swap: raidplan never clears a device in use" in sentences(
+            decided(plan).refusals
+        )
     finally:
         tool("swapoff", loops.nodes[0])
 

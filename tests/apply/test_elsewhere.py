@@ -84,7 +84,7 @@ def test_a_partition_table_of_ours_on_a_disk_of_nobody(tmp_path: Path) -> None:
     box = other().put("table", uuid, disk="/dev/sdz", partitions=["1 1048576 1 x"])
     (said,) = sentences(decided(plan, box).refusals)
     assert (
-        f"the partition table with its UUID {uuid} is on /dev/sdz, which is on no disk of this layout" in said
+        f"the partition table with its UUID {uuid} is on /dev/sdz, outside the disks of this layout" in said
     )
 
 
@@ -108,4 +108,4 @@ def test_a_layer_on_a_disk_of_nobody_is_seen_through(tmp_path: Path) -> None:
     plan = layout(tmp_path)
     box = other().partition("sdz", 1, MIB, 10 * GIB).member("sdz1").array("md5", "sdz1")
     (said,) = sentences(decided(plan, box.filesystem("md5", key(plan, "filesystem"), "")).refusals)
-    assert " is on /dev/md5, which is on no disk of this layout" in said
+    assert " is on /dev/md5, outside the disks of this layout" in said

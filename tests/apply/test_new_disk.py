@@ -166,7 +166,10 @@ def test_a_rebuild_is_a_note_and_no_refusal(stands: tuple[Path, State]) -> None:
     decision = decided(plan, root, state)
     assert not decision.refusals and not decision.left.steps
     said = [note_text(note) for note in decision.notes]
-    assert sum("rebuilds a member, and the array is fully redundant only after that" in each for each in said) == 3
+    assert (
+        sum("rebuilds a member, and the array is fully redundant only after that" in each for each in said)
+        == 3
+    )
 
 
 def of_arrays(decision: Decision) -> str:

@@ -83,9 +83,7 @@ def test_what_mdadm_will_not_heed_in_a_further_file_is_told(tmp_path: Path) -> N
 def test_a_configuration_that_mdadm_would_read_no_more_is_refused(file: str, tmp_path: Path) -> None:
     """It takes /etc/mdadm.conf only where there is no /etc/mdadm/mdadm.conf, or the other way round."""
     said = sentences(decided(tmp_path, **{file: "ARRAY /dev/md/other UUID=1:2:3:4\n"}).refusals)
-    assert said == (
-        f"once /{MAIN} exists, mdadm ignores /{file}: move /{file} to /etc/mdadm",
-    )
+    assert said == (f"once /{MAIN} exists, mdadm ignores /{file}: move /{file} to /etc/mdadm",)
     assert decided(tmp_path, **{MAIN: "DEVICE partitions\n"}).refusals == ()
 
 

@@ -194,7 +194,9 @@ def test_a_system_that_was_out_of_sight_before_its_mounts_is_not_called_missing(
     assert {step.id for step in after.postponed} >= {"config.fstab", "config.initramfs"}
     assert apply_command.missing(after) == () and apply_command.installed(after)
     (words,) = apply_command.waiting(after)
-    assert words.startswith("the file systems mounted below /mnt contain a system") and "mmdebstrap" not in words
+    assert (
+        words.startswith("the file systems mounted below /mnt contain a system") and "mmdebstrap" not in words
+    )
     assert apply_command._ended(after, root / "none", world) == STOPPED
 
 

@@ -552,7 +552,9 @@ def test_f68_names_reach_no_command_no_file_and_no_terminal(plan: Plan, text: st
 def test_an_array_that_no_command_can_name_is_refused(plan: Plan) -> None:
     box = old_pair()
     box.blocks["md127"] = replace(box.blocks["md127"], node="")
-    assert any("a name that is not safe in a command" in words for words in sentences(decided(plan, box).refusals))
+    assert any(
+        "a name that is not safe in a command" in words for words in sentences(decided(plan, box).refusals)
+    )
 
 
 def test_uuids_that_are_none_reach_no_rule(plan: Plan) -> None:
