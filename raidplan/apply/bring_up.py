@@ -53,7 +53,7 @@ def bring_up(
         against = [*strangers(plan, machine, "not-mountable"), *_writable(plan, machine, wish)]
         if against:
             return against
-        known |= {key: ask(key) for key in _closed(plan, machine) if key not in known}
+        known |= {key: ask(key) for key in _encryptions_to_open(plan, machine) if key not in known}
         found_out = (
             *_arrays(plan, machine, wish),
             *_encryptions(plan, machine, wish, world),
@@ -80,13 +80,13 @@ def bring_down(plan: Plan, world: World, tell: Callable[[Command], None]) -> lis
     points = sorted(step.proof.key for step in mounted(plan, machine) if step.proof)
     commands: list[Command] = [
         *(("umount", plan.target + point.rstrip("/")) for point in reversed(points)),
-        *_taken_down(plan, machine),
+        *_stop_commands(plan, machine),
     ]
     failed = _run(commands, world, tell)
     return [refusal("not-unmountable", "command", command=failed[0], error=failed[1])] if failed else []
 
 
-def _taken_down(plan: Plan, machine: Machine) -> Iterator[Command]:
+def _stop_commands(plan: Plan, machine: Machine) -> Iterator[Command]:
     """The commands for each layer, the highest first: a plan makes the lowest first."""
     for step in reversed(plan.steps):
         kind, key = (step.proof.kind, step.proof.key) if step.proof else ("", "")
@@ -192,7 +192,7 @@ def _keys_of(plan: Plan) -> dict[str, str]:
     return {action.argv[-1]: action.key for action in actions if isinstance(action, Run) and action.key}
 
 
-def _closed(plan: Plan, machine: Machine) -> list[str]:
+def _encryptions_to_open(plan: Plan, machine: Machine) -> list[str]:
     """The encryptions that are not open and whose passphrase a person knows."""
     actions = (
         step.action

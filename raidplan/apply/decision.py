@@ -12,7 +12,7 @@ from raidplan.apply.configuration.conflicts import ignored_lines
 from raidplan.apply.decide.fingerprint import machine_digest, state_of
 from raidplan.apply.decide.host_name import host_name_differs
 from raidplan.apply.decide.recheck import look_closer
-from raidplan.apply.decide.stale_signatures import written_over
+from raidplan.apply.decide.stale_signatures import devices_to_overwrite
 from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note
 from raidplan.apply.preflight.monthly_check import stays_unchecked
@@ -45,7 +45,7 @@ class Decision:
     """Objects and settings of an earlier version of the layout: they are left as they are."""
     postponed: tuple[Step, ...] = ()
     """Steps that wait for a system below the target, or for its kernel."""
-    written_over: frozenset[str] = frozenset()
+    overwrites: frozenset[str] = frozenset()
     """The devices that existed before and must be blank at every place, as guards name them."""
 
     @property
@@ -99,7 +99,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
             *left_running(asked.layout, resumed.machine),
         ),
         postponed=remaining.postponed,
-        written_over=written_over(left, resumed.passed_over),
+        overwrites=devices_to_overwrite(left, resumed.passed_over),
     )
 
 
@@ -114,5 +114,5 @@ def _made_for(machine: Machine, matched: Matched, remaining: Remaining) -> Plan:
     """The remaining steps as a plan for this machine, with the programs that they still run."""
     left, whole = remaining.left, remaining.whole
     now = state_of(left.tools, matched.disks, machine)
-    said_whole = () if left.steps == whole.steps else whole.steps
-    return replace(left, machine=now, machine_digest=machine_digest(now), whole=said_whole)
+    whole_plan = () if left.steps == whole.steps else whole.steps
+    return replace(left, machine=now, machine_digest=machine_digest(now), whole=whole_plan)

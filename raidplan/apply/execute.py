@@ -105,7 +105,7 @@ def execute(
     record: Record,
     world: World,
     *,
-    written_over: frozenset[str] = frozenset(),
+    overwrites: frozenset[str] = frozenset(),
     arrays: Mapping[str, str] | None = None,
     below: Mapping[str, frozenset[str]] | None = None,
     headers: Path | None = None,
@@ -113,7 +113,7 @@ def execute(
 ) -> Outcome:
     """Runs every step of the plan on the disks (by layout name). `tell` is called in this thread only.
 
-    `written_over` are the devices that were there before the plan, as its guards call them; `arrays` and `below` as in
+    `overwrites` are the devices that were there before the plan, as its guards call them; `arrays` and `below` as in
     `Decided`; `headers` is the folder for copies of the LUKS headers that are made. Raises RuntimeError where steps wait for each other.
     """
     outcome = Outcome()
@@ -123,7 +123,7 @@ def execute(
     running: dict[Future[float], Step] = {}
     with ExitStack() as holds, ThreadPoolExecutor(workers) as pool:
         decided = Decided(disks, arrays or {}, below or {})
-        work = Work(disks, record, world, holds, written_over, decided, headers)
+        work = Work(disks, record, world, holds, overwrites, decided, headers)
         while (waiting or running) and not (outcome.failed and not running):
             try:
                 if not outcome.failed and not outcome.interrupted:
@@ -196,7 +196,7 @@ class Work:
     world: World
     holds: ExitStack
     """Holds the disks that were partitioned, until the end of all steps."""
-    written_over: frozenset[str]
+    overwrites: frozenset[str]
     decided: Decided
     headers: Path | None = None
     begun: dict[str, float] = field(default_factory=dict)
@@ -246,7 +246,7 @@ class Work:
             copy = self.world.path(step.proof.key)
             if self.world.leads_out(copy):
                 raise GuardFailed(f"not done, because {copy} leads out of the target")
-        targets = {self.resolved(target): target in self.written_over for target in step.guard}
+        targets = {self.resolved(target): target in self.overwrites for target in step.guard}
         self._missing(target for target in targets if target.startswith("/dev/"))
         reasons = [*self.decided.others(step, self.world, held)]
         reasons += [

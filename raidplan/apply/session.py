@@ -51,7 +51,7 @@ def carry_out(
             tell,
             journal,
             world,
-            written_over=decision.written_over,
+            overwrites=decision.overwrites,
             arrays={
                 str(found.get("node")): uuid
                 for uuid, found in decision.machine.objects.get("array", {}).items()

@@ -51,7 +51,7 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
     named = machine.named({disk.node: name for name, disk in disks.items()})
     journal = _journal(plan, arguments, world)
     try:
-        return _entered(plan, named, journal, arguments.forget)
+        return _record(plan, named, journal, arguments.forget)
     except OSError as error:
         talk(
             f"stopped: the journal {journal.file} takes no record: {error.strerror}; earlier records stay, adopt again"
@@ -59,7 +59,7 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
         return UNABLE
 
 
-def _entered(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str] = ()) -> int:
+def _record(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str] = ()) -> int:
     """Records intact objects in the journal, forgets those of `--forget`, and reports the others. Raises OSError."""
     given_up = forgettable(plan, named, journal.past, forget)
     for name in (name for name, steps in given_up.items() if not steps):

@@ -91,7 +91,7 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
         talk(_matches(decision, "already matches the layout; nothing to do"))
         for sync in syncs(decision.whole, decision.machine, world):
             talk(sync_text(sync))
-        return _ended(decision, folder, world)
+        return _hand_over(decision, folder, world)
     if past.is_open:
         talk(f"resuming the apply that started at {past.began} and was interrupted")
     for note in (*decision.notes, *in_memory(folder, decision.machine, plan.target)):
@@ -203,7 +203,7 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
 
         outcome = carry_out(decision, journal, tell)
         if decision.postponed and outcome.complete:
-            decision = _in_sight(decision, journal)
+            decision = _decide_again(decision, journal)
         for sync in outcome.syncs:
             note(sync)
         note(_with_waiting(outcome, decision))
@@ -220,10 +220,10 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
     talk(_matches(decision, "matches the layout: every property was read back"))
     for sync in outcome.syncs:
         talk(sync_text(sync))
-    return _ended(decision, journal.folder, journal.world)
+    return _hand_over(decision, journal.folder, journal.world)
 
 
-def _in_sight(decision: Decision, journal: Journal) -> Decision:
+def _decide_again(decision: Decision, journal: Journal) -> Decision:
     """Decides the postponed steps again: the target is mounted now, so a system that exists there can be seen."""
     plan, world = decision.whole, journal.world
     now = decide(plan, world.read(plan), read_past(journal.folder))
@@ -243,7 +243,7 @@ def _matches(decision: Decision, said: str) -> str:
     return f"{decision.whole.host} {said}{so_far}"
 
 
-def _ended(decision: Decision, folder: Path, world: World) -> int:
+def _hand_over(decision: Decision, folder: Path, world: World) -> int:
     """Names the steps that wait, and hands the journal over to the system below the target."""
     for words in waiting(decision):
         talk(words)

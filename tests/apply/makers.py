@@ -299,7 +299,7 @@ def drawn(population: Sequence[T], dice: Random | None, sample: int) -> Sequence
 
 def made_once(patch: pytest.MonkeyPatch, stack: ExitStack) -> None:
     """What the same command writes again is the same whenever it is asked, so one run of it serves a test."""
-    real, known = maker._made_again, dict[object, Reader | None]()
+    real, known = maker._remake, dict[object, Reader | None]()
 
     @contextmanager
     def again(step: Step, size: int, clock: int, read: Reader) -> Iterator[Reader | None]:
@@ -308,7 +308,7 @@ def made_once(patch: pytest.MonkeyPatch, stack: ExitStack) -> None:
             known[key] = stack.enter_context(real(step, size, clock, read))
         yield known[key]
 
-    patch.setattr(maker, "_made_again", again)
+    patch.setattr(maker, "_remake", again)
 
 
 def tried(made: Maker, cuts: Sequence[Cut], dice: Random | None) -> int:

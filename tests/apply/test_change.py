@@ -197,7 +197,7 @@ def test_a_spare_that_is_taken_out_is_blank_and_can_be_taken_in_again(tmp_path: 
             (forgotten,) = cleared
             assert forgotten.ranges == ((0, FRONT), (-BACK, BACK)) and forgotten.found == ()
         else:
-            assert len(decision.written_over) == 1 and not cleared
+            assert len(decision.overwrites) == 1 and not cleared
         assert apply(later, world) == "done"
 
 

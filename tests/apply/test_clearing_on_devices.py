@@ -313,7 +313,7 @@ def test_f32_a_writer_that_comes_after_the_decision_is_seen_right_before_the_ste
     left = replace(decision.left, steps=(step.among(()),))
     with opened(loops.nodes[1]) as other:
         outcome = execute(
-            left, decision.disks, lambda e: None, Silent(), Here(tmp_path), written_over=decision.written_over
+            left, decision.disks, lambda e: None, Silent(), Here(tmp_path), overwrites=decision.overwrites
         )
         assert f"{loops.nodes[1]} is open for writing by process {other} (" in outcome.failed[step.id]
     assert not any(loops.files[1].read_bytes())

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.adopt import look
-from raidplan.apply.configuration.initramfs import cannot_be_renewed, unproven
+from raidplan.apply.configuration.initramfs import reasons_not_to_renew, unproven
 from raidplan.apply.decide.maker import foreign
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.past import Past
@@ -279,7 +279,7 @@ def test_an_initramfs_that_cannot_open_the_root_is_refused_or_not_taken(tmp_path
     boot(tmp_path, "6.1")
     (lacking,) = (
         each
-        for each in cannot_be_renewed(tmp_path, "6.1", RenewInitramfs(encrypted=(UUID,)))
+        for each in reasons_not_to_renew(tmp_path, "6.1", RenewInitramfs(encrypted=(UUID,)))
         if each.case == "opens-nothing"
     )
     assert "lacks cryptsetup-initramfs, without which its initramfs opens no encryption" in refusal_text(
@@ -288,7 +288,7 @@ def test_an_initramfs_that_cannot_open_the_root_is_refused_or_not_taken(tmp_path
     hook = tmp_path / INITRAMFS_TOOLS.encryption.file.lstrip("/")
     hook.parent.mkdir(parents=True)
     hook.touch()
-    cases = [each.case for each in cannot_be_renewed(tmp_path, "6.1", RenewInitramfs(encrypted=(UUID,)))]
+    cases = [each.case for each in reasons_not_to_renew(tmp_path, "6.1", RenewInitramfs(encrypted=(UUID,)))]
     assert "opens-nothing" not in cases
     image = tmp_path / "image"
     image.write_bytes(cpio({"cryptroot/crypttab": f"crypt UUID={UUID} none luks\n".encode()}))
@@ -306,7 +306,9 @@ def test_an_initramfs_that_finds_no_volume_of_the_root_is_refused_or_not_taken(t
         if there:
             hook.parent.mkdir(parents=True)
             hook.touch()
-        lacking = [each for each in cannot_be_renewed(tmp_path, "6.1", renewal) if each.case == "no-volumes"]
+        lacking = [
+            each for each in reasons_not_to_renew(tmp_path, "6.1", renewal) if each.case == "no-volumes"
+        ]
         assert len(lacking) == (not there)
         assert all("lacks lvm2, without which" in refusal_text(each) for each in lacking)
     image, whole = tmp_path / "image", tmp_path / "whole"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.configuration import initramfs
-from raidplan.apply.configuration.initramfs import cannot_be_renewed, renew
+from raidplan.apply.configuration.initramfs import reasons_not_to_renew, renew
 from raidplan.apply.world import World
 from raidplan.facts.host import read_initramfs
 from raidplan.facts.initramfs import arrays_named, images
@@ -232,10 +232,10 @@ def test_the_images_of_before_make_room(root: Path, monkeypatch: pytest.MonkeyPa
         "statvfs",
         lambda path: type("Room", (), {"f_bavail": size // 2, "f_frsize": 1, "f_flag": 0}),
     )
-    assert list(sentences(cannot_be_renewed(root, "6.1", RenewInitramfs()))) == []
+    assert list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))) == []
     of_before(root / "boot/initrd.img-6.1").unlink()
     of_before(root / "boot/initrd.img-6.1").hardlink_to(root / "boot/initrd.img-6.1")
-    assert len(list(sentences(cannot_be_renewed(root, "6.1", RenewInitramfs())))) == 1, (
+    assert len(list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs())))) == 1, (
         "a second name takes no room, and gives none"
     )
 
@@ -248,7 +248,7 @@ def test_the_images_of_before_make_room(root: Path, monkeypatch: pytest.MonkeyPa
 )  # fmt: skip
 def test_what_stands_in_the_way_is_named(odd: str, name: str, folder: str, root: Path) -> None:
     subprocess.run(odd.replace("x", folder), shell=True, cwd=root / "boot", check=True)
-    said = list(sentences(cannot_be_renewed(root, "6.1", RenewInitramfs())))
+    said = list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs())))
     assert [words for words in said if f"{root}/boot/{folder}{name} is in the way where" in words]
 
 
@@ -299,7 +299,9 @@ def test_a_file_system_where_a_file_has_one_name_needs_room_for_copies(
     for kind, refused in (("ext4", False), ("vfat", True)):
         (root / "proc/self").mkdir(parents=True, exist_ok=True)
         (root / "proc/self/mountinfo").write_text(f"1 1 8:1 / {root}/boot rw - {kind} /dev/sda1 rw\n")
-        assert [*map(bool, sentences(cannot_be_renewed(root, "6.1", RenewInitramfs())))] == [True] * refused
+        assert [*map(bool, sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs())))] == [
+            True
+        ] * refused
 
 
 def test_the_hooks_hear_of_each_image_that_is_in_its_place(root: Path) -> None:
@@ -362,7 +364,7 @@ def test_other_images_are_not_ours_to_make(root: Path) -> None:
 
 def test_what_is_refused_before(root: Path) -> None:
     def why() -> str:
-        return "; ".join(sentences(cannot_be_renewed(root, "6.1", RenewInitramfs())))
+        return "; ".join(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs())))
 
     assert not why()
     tool = root / "usr/sbin/update-initramfs"
@@ -382,25 +384,25 @@ def test_what_is_refused_before(root: Path) -> None:
 
 
 def test_a_full_boot_is_found_out_before(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert list(sentences(cannot_be_renewed(root, "6.1", RenewInitramfs()))) == []
+    assert list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))) == []
     size = (root / "boot/initrd.img-6.1").stat().st_size
     free = size * 2
     monkeypatch.setattr(
         initramfs.os, "statvfs", lambda path: type("Room", (), {"f_bavail": free, "f_frsize": 1, "f_flag": 0})
     )
-    (said,) = sentences(cannot_be_renewed(root, "6.1", RenewInitramfs()))
+    (said,) = sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))
     assert "has 1 KiB free, and a new initramfs for each of 2 kernels" in said and "apt autoremove" in said
     aside(root).mkdir()
     (aside(root) / "initrd.img-6.1").write_bytes(bytes(size))
-    assert list(sentences(cannot_be_renewed(root, "6.1", RenewInitramfs()))) == [], (
+    assert list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))) == [], (
         "what a run that was killed has left goes first"
     )
     (root / "boot/initrd.img-6.1").write_bytes(b"broken")
-    (said,) = sentences(cannot_be_renewed(root, "6.1", RenewInitramfs()))
+    (said,) = sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))
     assert "holds no archive" in said
     for file in (root / "boot").glob("[iv]*"):
         file.unlink()
-    (said,) = sentences(cannot_be_renewed(root, "6.1", RenewInitramfs()))
+    (said,) = sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))
     assert "there is no initramfs in" in said
 
 
@@ -412,7 +414,7 @@ def test_a_machine_whose_initramfs_is_not_to_be_made(text: str, refused: bool, r
     settings = root / INITRAMFS_TOOLS.settings.lstrip("/")
     settings.parent.mkdir(parents=True)
     settings.write_text(text)
-    said = list(sentences(cannot_be_renewed(root, "6.1", RenewInitramfs())))
+    said = list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs())))
     assert [f"{INITRAMFS_TOOLS.settings} says update_initramfs=no" in words for words in said] == [
         True
     ] * refused
@@ -420,9 +422,9 @@ def test_a_machine_whose_initramfs_is_not_to_be_made(text: str, refused: bool, r
 
 def test_hooks_that_nothing_could_run_are_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hooked(root, "true")
-    assert list(sentences(cannot_be_renewed(root, "6.1", RenewInitramfs()))) == []
+    assert list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))) == []
     monkeypatch.setattr(initramfs, "find_tool", lambda name: "")
-    (said,) = sentences(cannot_be_renewed(root, "6.1", RenewInitramfs()))
+    (said,) = sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))
     assert "the program run-parts is missing" in said
 
 

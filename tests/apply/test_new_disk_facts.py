@@ -60,7 +60,7 @@ def of_array(decision: Decision) -> str:
 def test_a_blank_disk_is_added(plan: Plan) -> None:
     decision = decided(plan, degraded(plan))
     assert added(decision) == [("mdadm", "/dev/md/data", "--add", "{d1}")]
-    assert not of_array(decision) and "{d1}" in decision.written_over, "at every place it has to be blank"
+    assert not of_array(decision) and "{d1}" in decision.overwrites, "at every place it has to be blank"
 
 
 def test_an_array_that_runs_under_another_name_is_called_by_it(plan: Plan) -> None:

@@ -55,7 +55,7 @@ def test_a_volume_that_a_killed_lvcreate_left_is_activated(tmp_path: Path) -> No
     activate = steps["volume.v.home.create+activate"]
     assert activate.awaits == (HOME,) and "volume.v.home.create" not in steps
     assert activate.id in steps["filesystem.home.make"].needs
-    assert HOME in decision.written_over, "somebody may have used it in between: it is read everywhere"
+    assert HOME in decision.overwrites, "somebody may have used it in between: it is read everywhere"
     world = Simulated(plan, root, state)
     assert apply(plan, world) == "done" and "lvchange --activate y v/home" in world.executed
     assert end(world) == end(whole)

@@ -41,7 +41,7 @@ swap:
 """
 ELSEWHERE = (
     "cannot_administer",
-    "cannot_be_renewed",
+    "reasons_not_to_renew",
     "changed_by_others",
     "systemd_is_absent",
     "udev_is_absent",

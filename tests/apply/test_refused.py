@@ -356,7 +356,7 @@ def test_an_initramfs_that_cannot_be_made(tool: str, flag: int, words: str, tmp_
     room = SimpleNamespace(f_flag=flag, f_bavail=1000, f_frsize=4096)
     monkeypatch.setattr(initramfs, "unpacker", lambda image: tool)
     monkeypatch.setattr("os.statvfs", lambda path: room)
-    said = list(sentences(initramfs.cannot_be_renewed(tmp_path, "6.1", RenewInitramfs())))
+    said = list(sentences(initramfs.reasons_not_to_renew(tmp_path, "6.1", RenewInitramfs())))
     assert said == ([words.format(tmp_path, tmp_path)] if words else [])
 
 

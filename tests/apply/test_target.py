@@ -190,14 +190,14 @@ def test_a_system_that_was_out_of_sight_before_its_mounts_is_not_called_missing(
     (root / "disk").rename(root / "mnt")
     world = Simulated(plan(), root, state)
     monkeypatch.setattr(apply_command, "decide", partial(decide, here=False))
-    after = apply_command._in_sight(before, Journal(root / "var/lib/raidplan", world))
+    after = apply_command._decide_again(before, Journal(root / "var/lib/raidplan", world))
     assert {step.id for step in after.postponed} >= {"config.fstab", "config.initramfs"}
     assert apply_command.missing(after) == () and apply_command.installed(after)
     (words,) = apply_command.waiting(after)
     assert (
         words.startswith("the file systems mounted below /mnt contain a system") and "mmdebstrap" not in words
     )
-    assert apply_command._ended(after, root / "none", world) == STOPPED
+    assert apply_command._hand_over(after, root / "none", world) == STOPPED
 
 
 def test_a_journal_in_a_folder_of_its_own_is_handed_over_without_what_else_lies_there(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_journal_in_a_folder_of_its_own_is_handed_over_without_what_else_lies_
     (usb / "holiday.jpg").write_bytes(b"photo")
     (usb / "headers").mkdir()
     (usb / "headers/crypt").write_bytes(b"header")
-    assert apply_command._ended(decided(root, state), usb, world) == OK
+    assert apply_command._hand_over(decided(root, state), usb, world) == OK
     below = world.path(STATE) / "fresh"
     assert {str(file.relative_to(below)) for file in below.rglob("*")} >= {
         "journal",
@@ -223,10 +223,10 @@ def test_a_journal_in_a_folder_of_its_own_is_handed_over_without_what_else_lies_
 
     # As after another boot of the rescue system, in which the target was not mounted when the journal was looked for.
     (below / "journal").write_text("of the server since\n")
-    assert apply_command._ended(decided(root, state), usb, world) == OK
+    assert apply_command._hand_over(decided(root, state), usb, world) == OK
     assert (below / "journal").read_text() == "of the server since\n"
     assert [folder.name for folder in below.parent.iterdir()] == ["fresh"]
-    assert apply_command._ended(decided(root, state), below / ".." / "fresh", world) == OK
+    assert apply_command._hand_over(decided(root, state), below / ".." / "fresh", world) == OK
     assert not (below / "handed-over").exists()
 
 
@@ -237,7 +237,7 @@ def test_of_a_server_that_somebody_else_made_there_is_no_journal_to_hand_over(tm
     assert apply(plan(), Simulated(plan(), root, state)) == "done"
     nowhere = Path(STATE) / "made-by-a-script"
     assert not nowhere.exists()
-    assert apply_command._ended(decided(root, state), nowhere, Simulated(plan(), root, state)) == OK
+    assert apply_command._hand_over(decided(root, state), nowhere, Simulated(plan(), root, state)) == OK
 
 
 def test_a_system_without_a_kernel_gets_all_but_the_initramfs(tmp_path: Path) -> None:

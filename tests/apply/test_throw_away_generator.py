@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.configuration.initramfs import cannot_be_renewed, renew
+from raidplan.apply.configuration.initramfs import reasons_not_to_renew, renew
 from raidplan.apply.world import World
 from raidplan.facts.host import read_initramfs, versions
 from raidplan.facts.run import Result
@@ -89,15 +89,15 @@ def test_its_image_is_read_and_made_anew(root: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_what_stands_in_its_way_is_said_in_its_words(root: Path) -> None:
-    assert [*sentences(cannot_be_renewed(root, "6.1", RENEWAL))] == []
+    assert [*sentences(reasons_not_to_renew(root, "6.1", RENEWAL))] == []
     (root / "etc/imagine.conf").write_text("renew=never\n")
     (root / "usr/bin/imagine-all").write_text("exec dream\n")
-    another, off = sentences(cannot_be_renewed(root, "6.1", RENEWAL))
+    another, off = sentences(reasons_not_to_renew(root, "6.1", RENEWAL))
     assert another.startswith("/usr/bin/imagine-all is not that of imagine") and off.startswith(
         "/etc/imagine.conf says renew=never"
     )
     (root / "boot/initramfs-6.1.img").unlink()
-    (none,) = sentences(cannot_be_renewed(root, "6.2", RENEWAL))
+    (none,) = sentences(reasons_not_to_renew(root, "6.2", RENEWAL))
     assert "imagine --first 6.2" in none
 
 

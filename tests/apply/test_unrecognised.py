@@ -73,7 +73,7 @@ def test_data_on_an_array_is_not_written_over(tmp_path: Path) -> None:
     assert refused(decided(plan, box, interrupted(plan, past, box))) == [f"/dev/md/data is not blank: {DATA}"]
     blank, past = made_before(plan, ())
     decision = decided(plan, blank, past)
-    assert (sentences(decision.refusals), decision.written_over) == ((), frozenset({"/dev/md/data"}))
+    assert (sentences(decision.refusals), decision.overwrites) == ((), frozenset({"/dev/md/data"}))
 
 
 def test_what_stands_on_an_array_is_seen_whatever_its_name_is_now(tmp_path: Path) -> None:
@@ -125,14 +125,14 @@ def test_where_the_layout_says_so_it_is_named_and_cleared(tmp_path: Path) -> Non
     assert decision.refusals == ()
     assert [words.partition(", ")[0] for words in loss_texts(decision.left.lost)] == [DATA]
     assert "teardown.data.zero" in {step.id for step in decision.left.steps}
-    assert decision.written_over == frozenset(), "it is cleared, at its ends, by this plan itself"
+    assert decision.overwrites == frozenset(), "it is cleared, at its ends, by this plan itself"
 
 
 def test_what_shows_through_in_what_this_run_made_is_no_data(tmp_path: Path) -> None:
     plan = plan_of(LAYOUT, tmp_path)
     box, past = made_before(plan)
     decision = decided(plan, box, interrupted(plan, past, box))
-    assert (sentences(decision.refusals), decision.left.lost, decision.written_over) == ((), (), frozenset())
+    assert (sentences(decision.refusals), decision.left.lost, decision.overwrites) == ((), (), frozenset())
     # What libblkid knows is another matter, whoever made the array.
     box.filesystem("md127")
     assert decided(plan, box, interrupted(plan, past, box)).left.lost
@@ -166,7 +166,7 @@ def test_right_before_a_step_old_devices_are_read_and_new_ones_are_asked_about(t
     plan = plan_of(CAREFUL, tmp_path)
     blank = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1")
     decision = decided(plan, blank)
-    assert decision.written_over == {"{d0}", "{d1}"}
+    assert decision.overwrites == {"{d0}", "{d1}"}
     world = Asked(plan, tmp_path / "root", State())
     world.path("/etc").mkdir(parents=True)
     steps = tuple(replace(step, needs=()) for step in decision.left.steps if step.guard)
@@ -176,7 +176,7 @@ def test_right_before_a_step_old_devices_are_read_and_new_ones_are_asked_about(t
     }
     world.state.nodes |= {node for step in plan.steps for node in (*step.awaits, "/dev/d0", "/dev/d1")}
     only = replace(decision.left, steps=steps)
-    done = execute(only, disks, lambda event: None, Nothing(), world, written_over=decision.written_over)
+    done = execute(only, disks, lambda event: None, Nothing(), world, overwrites=decision.overwrites)
     assert not done.failed, done.failed
     assert {device for device, everywhere in asked.items() if everywhere} == {"/dev/d0", "/dev/d1"}
     assert len(asked) == 5 and not asked["/dev/md/data"]
@@ -237,7 +237,7 @@ def test_raw_bytes_on_an_old_partition_are_seen_before_and_at_the_last_moment(di
     table = next(step.proof for step in plan.steps if step.new_partitions)
     past = Past(frozenset({f"table:{table.key}"})) if table else Past()
     before = decide(plan, read_for(plan), past)
-    assert refused(before) == [] and before.written_over == {link}
+    assert refused(before) == [] and before.overwrites == {link}
     assert not_blank(link, everywhere=True) == []
 
     put(Path(f"{node}p1"), 0, random.Random(4).randbytes(8 * MIB))
@@ -252,5 +252,5 @@ def test_raw_bytes_on_an_old_partition_are_seen_before_and_at_the_last_moment(di
 
     make = next(step for step in before.left.steps if step.creates)
     only = replace(before.left, steps=(make.among(()),))
-    outcome = execute(only, before.disks, lambda event: None, Nothing(), Careful(), written_over=before.written_over)  # fmt: skip
+    outcome = execute(only, before.disks, lambda event: None, Nothing(), Careful(), overwrites=before.overwrites)  # fmt: skip
     assert outcome.failed == {make.id: f"not done, because {said}"}

@@ -33,7 +33,7 @@ NONE_GIVEN = {
     "by_hand.py:_without_type": "a partition table's rows",
     "change_contents.py:remount_words": "words of mount",
     "conflicts.py:_files": "files and their lines",
-    "conflicts.py:_meant": "what lines of ours mean",
+    "conflicts.py:_implied_names": "what lines of ours mean",
     "copying.py:_names": "names of files",
     "copying.py:no_way_back": "the steps after which there is none",
     "execute.py:_act": "after the write",

@@ -28,12 +28,12 @@ BY_NAME, BY_NUMBER = re.compile(r"/dev/md_(?!d\d)."), re.compile(r"/dev/(md\d+)(
 
 def as_it_stands(plan: Plan, machine: Machine) -> Plan:
     """The plan, with names=yes kept in our block as long as somebody's line needs it."""
-    if not any(BY_NAME.match(node) for _, node in _spoken_of(machine)):
+    if not any(BY_NAME.match(node) for _, node in _nodes_in_files(machine)):
         return plan
 
     def kept(step: Step) -> Step:
         action = step.action
-        if not isinstance(action, WriteBlock) or not _goes(action, machine):
+        if not isinstance(action, WriteBlock) or not _drops_names(action, machine):
             return step
         return replace(step, action=action._replace(content=NAMES + action.content))
 
@@ -43,7 +43,7 @@ def as_it_stands(plan: Plan, machine: Machine) -> Plan:
 def in_its_own_step(step: Step, machine: Machine) -> list[Step]:
     """The step that writes our block; before it, or in its place where it would do no more, one that takes names=yes out."""
     action = step.action
-    if not isinstance(action, WriteBlock) or not _goes(action, machine):
+    if not isinstance(action, WriteBlock) or not _drops_names(action, machine):
         return [step]
     inside = sections(file_text(machine, action.file) or "", action.mark, at_top=True).inside
     left = action._replace(content="".join(f"{line}\n" for line in inside_without_names(inside)))
@@ -67,7 +67,7 @@ def kept_for_others(whole: Plan, machine: Machine) -> Iterator[Note]:
     """The line because of which names=yes stays in our block."""
     block = next((step.action for step in whole.steps if _is_conf(step)), None)
     if isinstance(block, WriteBlock) and block.content.startswith(NAMES):
-        lines = (each for each in _spoken_of(machine) if BY_NAME.match(each[1]))
+        lines = (each for each in _nodes_in_files(machine) if BY_NAME.match(each[1]))
         line_at, node = next(lines, ("", ""))
         yield note("names-stay", place=MDADM_CONF, line_at=line_at, node=node)
 
@@ -97,7 +97,7 @@ def _by_chance(left: Plan, machine: Machine) -> Iterator[tuple[str, list[str]]]:
         name = str(found.get("device", ""))
         if uuid in made or not BY_NUMBER.fullmatch(f"/dev/{name}") or _is_held(name, held):
             continue
-        yield name, [place for place, node in _spoken_of(machine) if _number(node) == name]
+        yield name, [place for place, node in _nodes_in_files(machine) if _number(node) == name]
 
 
 def _is_held(name: str, held: set[tuple[str, str]]) -> bool:
@@ -113,18 +113,18 @@ def _is_conf(step: Step) -> bool:
     return isinstance(step.action, WriteBlock) and step.action.file == MDADM_CONF
 
 
-def _goes(action: WriteBlock, machine: Machine) -> bool:
+def _drops_names(action: WriteBlock, machine: Machine) -> bool:
     """Whether names=yes comes only from our present block, and the new block no longer has it."""
-    if action.file != MDADM_CONF or _named(numbered(action.content)) or not action.content:
+    if action.file != MDADM_CONF or _has_names(numbered(action.content)) or not action.content:
         return False
     try:
         without = wanted_text(action._replace(content=""), file_text(machine, action.file)) or ""
     except BrokenBlock:
         return False  # `compare` has said so
-    return _named(_conf(machine)) and not _named([*numbered(without), *_parts(machine)])
+    return _has_names(_conf(machine)) and not _has_names([*numbered(without), *_parts(machine)])
 
 
-def _named(lines: Iterable[Line]) -> bool:
+def _has_names(lines: Iterable[Line]) -> bool:
     """Whether arrays get names: mdadm heeds the last of several words (`createline` in its config.c)."""
     options = [
         word.lower() for _, (keyword, *words) in statements(lines) if keyword == "CREATE" for word in words
@@ -147,7 +147,7 @@ def _parts(machine: Machine) -> list[Line]:
     return [line for text in texts for line in numbered(text)]
 
 
-def _spoken_of(machine: Machine) -> Iterator[tuple[str, str]]:
+def _nodes_in_files(machine: Machine) -> Iterator[tuple[str, str]]:
     """The nodes that fstab, crypttab and units speak of, and where."""
     for file, column in ((FSTAB, 0), (CRYPTTAB, 1)):
         text = str((machine.observe("file", file) or {}).get("content", ""))

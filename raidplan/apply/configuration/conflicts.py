@@ -40,7 +40,7 @@ def conflicting(whole: Plan, machine: Machine) -> Iterator[Refusal]:
         if grammar is None:
             continue
         ours = {key for _, keys in grammar(numbered(action.content)) for key in keys}
-        ours |= set(_meant(action.file, whole, machine))
+        ours |= set(_implied_names(action.file, whole, machine))
         for file, lines in ((action.file, text.others), *_parts(action, machine)):
             for number, keys in grammar(lines):
                 for word in (word for key, word in keys.items() if key in ours):
@@ -115,7 +115,7 @@ def foreign_lines(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iter
     """
     made = frozenset() if past.is_open else past.made
     proven = (f"{step.proof.kind}:{step.proof.key}" for step in whole.steps if step.proof)
-    known = {_spoken_of(*each.split(":", 1)) for each in (*made, *proven)}
+    known = {_own_name(*each.split(":", 1)) for each in (*made, *proven)}
     for action, text in _files(left, machine) if made else ():
         grammar = GRAMMARS.get(action.file)
         for number, keys in grammar(text.inside) if grammar else ():
@@ -124,7 +124,7 @@ def foreign_lines(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iter
                 yield refusal("foreign-lines", place=action.file, number=number, words=words)
 
 
-def _spoken_of(kind: str, key: str) -> Key:
+def _own_name(kind: str, key: str) -> Key:
     """The name by which our own lines refer to an object that was made."""
     if kind == "array":
         return "array", key.replace("-", "")
@@ -191,7 +191,7 @@ def _units(action: WriteBlock, machine: Machine) -> Iterator[tuple[str, dict[Key
         yield file, unit(file, str(found.get("what", "")))
 
 
-def _meant(file: str, whole: Plan, machine: Machine) -> Iterator[Key]:
+def _implied_names(file: str, whole: Plan, machine: Machine) -> Iterator[Key]:
     """The implicit meaning of our own lines: other names of the same file system, or of the same array."""
     nodes = {identity: node for node, identity in made_nodes(whole).items()}
     for step in whole.steps:

@@ -70,7 +70,7 @@ def renew(action: RenewInitramfs, world: World, *, keep: bool = True) -> str:
     except OSError:
         _give_up(aside, begun, action.by, world)  # a part of an image would take the last room
         raise
-    problem = problem or "; ".join(_changed(present))
+    problem = problem or "; ".join(_changes_by_others(present))
     if problem:
         _give_up(aside, begun, action.by, world)
         return f"{problem}; the images in {aside.parent} stay as they are"
@@ -112,7 +112,7 @@ def _appearance(image: Path) -> tuple[int, int]:
     return found.st_ino, found.st_mtime_ns
 
 
-def _changed(present: Mapping[Path, tuple[int, int]]) -> Iterator[str]:
+def _changes_by_others(present: Mapping[Path, tuple[int, int]]) -> Iterator[str]:
     """Images that another program renewed in the meantime, such as an upgrade: theirs may be newer than ours."""
     for image, seen in present.items():
         if not image.exists() or _appearance(image) != seen:
@@ -174,7 +174,7 @@ def unproven(made: Iterable[Path], action: RenewInitramfs, root: Path) -> Iterat
             yield behind
 
 
-def cannot_be_renewed(root: Path, kernel: str, action: RenewInitramfs) -> Iterator[Refusal]:
+def reasons_not_to_renew(root: Path, kernel: str, action: RenewInitramfs) -> Iterator[Refusal]:
     """Reasons not to renew the initramfs, before anything is written."""
     by = action.by
     boot, found = root / BOOT.lstrip("/"), images(root, kernel, by)

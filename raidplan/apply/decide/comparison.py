@@ -93,7 +93,7 @@ def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past)
     if isinstance(step.action, WriteFile | WriteBlock):
         text = file_text(machine, step.action.file)
         return wanted_text(step.action, text) != text
-    if any(earlier in kept for earlier in step.follows) or _overtaken(step, past):
+    if any(earlier in kept for earlier in step.follows) or _has_newer_prerequisite(step, past):
         return True
     if half_done(step, machine, past):
         return True
@@ -103,7 +103,7 @@ def _pending(step: Step, machine: Machine, kept: Mapping[str, Step], past: Past)
     return differences(step.proof, machine) != []
 
 
-def _overtaken(step: Step, past: Past) -> bool:
+def _has_newer_prerequisite(step: Step, past: Past) -> bool:
     """Whether a step that it follows ran after it in the interrupted run: a proof by time, such as an initramfs newer than
     its files, may be stale then."""
     since = past.order[past.order.index(step.id) + 1 :] if step.id in past.order else past.order

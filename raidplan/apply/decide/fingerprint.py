@@ -51,10 +51,10 @@ def changed(
             continue
         if before.get(key) != now.get(key):
             yield refusal(
-                "machine-changed", place=key, planned=_known(before.get(key)), now=_known(now.get(key))
+                "machine-changed", place=key, planned=_figure(before.get(key)), now=_figure(now.get(key))
             )
 
 
-def _known(value: Value) -> Figure:
+def _figure(value: Value) -> Figure:
     """The value as a figure; an empty text if it is unknown."""
     return tuple(value) if isinstance(value, list) else value if isinstance(value, int) else value or ""

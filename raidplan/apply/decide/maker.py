@@ -64,7 +64,7 @@ def own_sectors(step: Step, size: int, clock: int, read: Reader) -> Iterator[Own
     elif proof and proof.kind == "encryption":
         yield of_encryption(proof, read)
     elif (kind and kind.repeats and clock) or (proof and proof.kind == "swap"):
-        with _made_again(step, size, clock, read) as again:
+        with _remake(step, size, clock, read) as again:
             yield either(own, again and (kind.own_again(again) if kind else same_as(again)))
     else:
         yield own
@@ -75,7 +75,7 @@ def pristine(step: Step, size: int, clock: int, read: Reader) -> bool:
     kind = _type(step)
     if kind is None or not kind.compared or not clock:
         return False
-    with _made_again(step, size, clock, read) as again:
+    with _remake(step, size, clock, read) as again:
         return again is not None and kind.as_made(read, again)
 
 
@@ -88,7 +88,7 @@ def _type(step: Step) -> FilesystemType | None:
 
 
 @contextmanager
-def _made_again(step: Step, size: int, clock: int, read: Reader) -> Iterator[Reader | None]:
+def _remake(step: Step, size: int, clock: int, read: Reader) -> Iterator[Reader | None]:
     """The file that the maker writes; None where it cannot be made."""
     assert isinstance(step.action, Run)
     file = _sparse(size, _room(step, size))

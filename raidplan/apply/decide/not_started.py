@@ -30,14 +30,14 @@ STATES = ("clear", "inactive")
 def not_started(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
     """Each existing array and volume of the plan that does not run, with the remedy; not those of an interrupted step."""
     yield from _arrays(plan, machine, past)
-    yield from _closed(plan, machine, past)
+    yield from _closed_encryptions(plan, machine, past)
     for step in plan.steps:
         if _is_hidden(step, plan, machine, past):
             assert step.proof
             yield refusal("not-started", "volume", place=step.because, line=step.line, volume=step.proof.key)
 
 
-def _closed(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
+def _closed_encryptions(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
     """Encryptions that are not open, and on which something was made."""
     steps = {step.id: step for step in plan.steps}
     for step in plan.steps:

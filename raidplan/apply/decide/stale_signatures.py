@@ -15,7 +15,7 @@ from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.step import Plan
 
 
-def written_over(left: Plan, passed_over: frozenset[str]) -> frozenset[str]:
+def devices_to_overwrite(left: Plan, passed_over: frozenset[str]) -> frozenset[str]:
     """The devices that the steps write over and that existed before them, as steps name them; not those in `passed_over`."""
     guarded = {node for step in left.steps for node in step.guard}
     # What only gets its name, or is activated, was there before.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from raidplan.apply.configuration.array_names import numbers_needed
 from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting, overruling, redirected
-from raidplan.apply.configuration.initramfs import cannot_be_renewed
+from raidplan.apply.configuration.initramfs import reasons_not_to_renew
 from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.journal.journal import STATE
 from raidplan.apply.preflight.booting import other_firmware, unreadable, unsigned, without_image
@@ -120,7 +120,7 @@ def initramfs_can_be_made(situation: Situation) -> Iterator[Refusal]:
     """A full /boot is found out now, and not when everything else is done."""
     actions = [step.action for step in situation.plan.steps if isinstance(step.action, RenewInitramfs)]
     for action in dict.fromkeys(actions):
-        yield from cannot_be_renewed(situation.at("/"), situation.machine.kernel, action)
+        yield from reasons_not_to_renew(situation.at("/"), situation.machine.kernel, action)
 
 
 def machine_is_clear(situation: Situation) -> Iterator[Refusal]:

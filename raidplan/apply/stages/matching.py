@@ -46,11 +46,11 @@ def match_disks(asked: Asked, machine: Machine) -> Matched:
     """Each disk of the layout that is found without doubt, and the reasons why the others are not."""
     disks, mismatches = match(asked.layout.disks, machine)
     named = machine.named({disk.node: name for name, disk in disks.items()})
-    refusals = (*map(unmatched, mismatches), *_kept(asked.layout, disks, named))
+    refusals = (*map(unmatched, mismatches), *_kept_disks(asked.layout, disks, named))
     return Matched(disks, named, refusals)
 
 
-def _kept(plan: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> Iterator[Refusal]:
+def _kept_disks(plan: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> Iterator[Refusal]:
     """Kept disks that are not as described, and steps that would write to one: no plan of this raidplan has any."""
     for unlike in unlike_described(plan.disks, disks, machine, here=not plan.target):
         yield Refusal("kept-differs", unlike.way, unlike.disk, figures=unlike.figures)

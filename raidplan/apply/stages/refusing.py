@@ -39,7 +39,7 @@ def refuse(
     """
     left, after, past = remaining.left, cleared.after, resumed.past
     refusals = [*matched.refused]
-    refusals += _forgotten(asked.layout, past)
+    refusals += _lost_steps(asked.layout, past)
     refusals += cleared.refusals
     refusals += remaining.refused
     refusals += unknown_origin(asked.layout, left, after.machine, past)
@@ -56,7 +56,7 @@ def refuse(
         goes_on = past.is_open and not digests_of(asked.entire).isdisjoint((past.plan_digest, *past.plans.values()))  # fmt: skip
         now = state_of(asked.given.tools, matched.disks, machine)
         refusals += changed(made_for, now, resumed=goes_on)
-        refusals += _unasked(left, asked.given, resumed=goes_on)
+        refusals += _not_in_file(left, asked.given, resumed=goes_on)
     return tuple(sorted(dict.fromkeys(refusals), key=lambda refusal: refusal.code != "not-root"))
 
 
@@ -68,7 +68,7 @@ def _without_differing(left: Plan, refusals: Sequence[Refusal]) -> Plan:
     )
 
 
-def _unasked(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[Refusal]:
+def _not_in_file(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[Refusal]:
     """Steps that would be done and that a plan in a file does not have, or has in another form; a resumed run may have to clear up before."""
     known = {step.id: step for step in asked.steps}
     for step in left.steps if not resumed else ():
@@ -83,7 +83,7 @@ def _unasked(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[Refusal]:
             )
 
 
-def _forgotten(plan: Plan, past: Past) -> list[Refusal]:
+def _lost_steps(plan: Plan, past: Past) -> list[Refusal]:
     """Interrupted steps that this plan does not have: nothing would ever finish or clear them."""
     if past.undoing:
         return [refusal("undo-interrupted")]
