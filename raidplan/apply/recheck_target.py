@@ -40,7 +40,7 @@ class Decided:
         yield from self._other_array(step, world)
 
     def _other_disks(self, step: Step, words: list[str], world: World, held: ExitStack) -> Iterator[str]:
-        """Disks below the step that are others now. A disk of an array that has died since is not below it any more: the array runs without it, or reports it."""
+        """Disks below the step that are not those of the decision; one that died and left its array is no longer below it."""
         names = {disk.kernel_name: name for name, disk in self.disks.items()}
         found = set(step.disks & self.disks.keys())
         for word in words:

@@ -177,7 +177,7 @@ def _no_command(words: Sequence[str]) -> int:
     if word is None and words:
         hint = did_you_mean(words[0], ("--help", "--version")) or "options stand behind a command"
         talk(
-            f"raidplan: {words[0]} is no option of raidplan alone; {hint}; raidplan --help lists the commands"
+            f"raidplan: {words[0]} is not an option of raidplan itself; {hint}; raidplan --help lists the commands"
         )
     elif word is None:
         talk(HELP.format(commands=_listed()).rstrip())

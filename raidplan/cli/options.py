@@ -53,7 +53,7 @@ def format_of(file: str | None, given: str | None, formats: Sequence[str]) -> st
     if given is None:
         return fitting[0] if fitting else formats[0]
     if given not in formats:
-        raise ValueError(f"{given} is no format of this; it has {', '.join(formats)}")
+        raise ValueError(f"{given} is not a format of this command; it has {', '.join(formats)}")
     if fitting and given not in fitting:
         raise ValueError(f"{file} is named as {fitting[0]}, and --format says {given}")
     return given

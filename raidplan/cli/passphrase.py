@@ -84,7 +84,7 @@ def _new(name: str, step: Step, ask: Ask) -> bytes:
         problem = unfit(first, step)
         if problem is None and ask(f"The same passphrase for {name} again: ") == first:
             return first
-        talk(refusal_text(problem) if problem else "the two differ")
+        talk(refusal_text(problem) if problem else "the two passphrases differ")
     differs = refusal("passphrase-differs", place=step.because, line=step.line, times=TRIES)
     raise NoPassphrase(problem or differs)
 
@@ -117,7 +117,7 @@ def _known(name: str, step: Step, nodes: Mapping[str, str], ask: Ask) -> bytes:
         given = ask(f"Passphrase for {name}: ")
         if opens(step, nodes, given):
             return given
-        talk(f"no key of {name} is that passphrase")
+        talk(f"that passphrase opens no key slot of {name}")
     raise NoPassphrase(refusal("passphrase-wrong", place=step.because, line=step.line, times=TRIES))
 
 

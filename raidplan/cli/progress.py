@@ -45,8 +45,8 @@ class Display:
 
 @contextmanager
 def events_to(file: str | None) -> Iterator[Callable[[Report], None]]:
-    """Writes each event to a file as a line of JSON, at once, as long as it takes them; nobody is waited for who reads
-    a pipe slowly. Raises Unable if it cannot be opened."""
+    """Writes each event to a file at once, as a line of JSON, until the file takes no more; a slow reader of a pipe is not
+    waited for. Raises Unable if it cannot be opened."""
     if file is None:
         yield lambda event: None
         return
@@ -97,13 +97,13 @@ def _data(event: Report) -> dict[str, object]:
 
 
 def display(steps: int) -> Display:
-    """The display that suits standard error, plain lines without rich; it stops nothing when there is nobody any more who could see it."""
+    """The display that suits standard error, plain lines without rich; if the terminal is closed, the run goes on."""
     shown = sys.stderr is not None and sys.stderr.isatty() and find_spec("rich") is not None
     return Lasting(Live(steps) if shown else Lines(steps))
 
 
 class Lasting(Display):
-    """A display that can fail, as a terminal that is closed: the run goes on unshown, and the journal tells of it."""
+    """A display that may fail, as when the terminal is closed: the run goes on without it, and the journal has the steps."""
 
     def __init__(self, display: Display) -> None:
         self.display, self.lost = display, False

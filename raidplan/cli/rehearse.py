@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_unused(arguments: argparse.Namespace) -> None:
-    """Raises Unable for options that exclude each other: one without effect would look like something that was tried."""
+    """Raises Unable for options that exclude each other, since an option without effect would mislead."""
     if arguments.before and arguments.measure:
         raise Unable("--from rehearses a change, and --measure measures rates: one of them at a time")
     if kind := "--from" if arguments.before else "--measure" if arguments.measure else "":
@@ -64,7 +64,7 @@ def _refuse_unused(arguments: argparse.Namespace) -> None:
 
 
 def _digest(loaded: Loaded) -> str:
-    """The digest of a layout, as `plan` has it; there is one of a layout of which rules make no plan."""
+    """The digest of a layout, as in its plan; also if the rules allow no plan of it."""
     assert loaded.document is not None
     return digest(loaded.document.root.plain())
 

@@ -13,7 +13,7 @@ from raidplan.cli.output import report_bug
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 """Signals of systemd, of kill(1), of a terminal that was closed: handled as ^C is."""
-WAITS = b"\nraidplan: interrupted already: it waits for the running programs, which no one ends\n"
+WAITS = b"\nraidplan: interrupted already: raidplan waits for the running programs to end\n"
 Handler = Callable[[int, FrameType | None], object] | int | None
 """The handler of a signal, as the module `signal` has it."""
 
@@ -73,4 +73,4 @@ def _second(number: int, frame: FrameType | None) -> None:
 
 
 def _further(number: int, frame: FrameType | None) -> None:
-    """Does nothing: the second signal was answered, and a third needs no further answer."""
+    """Ignores a third signal; the second was answered."""

@@ -11,7 +11,7 @@ STRONG = ("serial", "wwn")
 
 
 def same_disk(old: Disk, new: Disk) -> bool | None:
-    """Whether two descriptions are of one disk; None if they have nothing in common that says so."""
+    """Whether two descriptions are of one disk; None if they have no identifier in common."""
     for keys in (STRONG, ("path",)):
         pairs = [(getattr(old, key), getattr(new, key)) for key in keys]
         common = [(one, other) for one, other in pairs if one and other]

@@ -26,7 +26,7 @@ def changed_findings(
 
 
 def _key(path: Path, item: Located) -> Key:
-    """The rule, how grave it is, and the thing: its name without the keys below; of what has no name, what is said of it."""
+    """The rule, the severity, and the thing by its name, without the keys below; the message for a thing without a name."""
     rule, severity = item.finding.rule, item.finding.severity.value
     if path[:1] == ("allow",) or not path:
         return rule, severity, item.finding.message

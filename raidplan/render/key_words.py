@@ -12,21 +12,21 @@ CLOSED = (
 
 KEYS: Mapping[str, Mapping[str, str]] = {
     "terminal-missing": {
-        "": "{place}{line:? (line %)}: its passphrase is asked for on a terminal, and there is none: run it from one, or name a key file"
+        "": "{place}{line:? (line %)}: there is no terminal to ask for its passphrase: run raidplan from one, or name a key file"
     },
     "passphrase-unfit": {
         "short": f"{AT}: a passphrase has at least {{least}} characters (NIST SP 800-63B-4, 3.1.1.2), and this one has {{count}}",
         "long": f"{AT}: a passphrase has at most {{most}} bytes, which cryptsetup reads from a terminal, and this one has {{count}}",
     },
     "passphrase-differs": {"": f"{AT}: the two passphrases differed {{times}} times"},
-    "passphrase-wrong": {"": f"{AT}: no key of it is the passphrase that was typed {{times}} times"},
+    "passphrase-wrong": {"": f"{AT}: a wrong passphrase was typed {{times}} times"},
     "key-file": {
         "unreadable": "the key file {place} cannot be read ({error}): make it, for example with {command}, and keep a copy elsewhere",
         "no-file": "the key file {place} is not a regular file",
         "size": "the key file {place} has {count} bytes: cryptsetup reads 1 to {most}",
         "owner": "the key file {place} belongs to user {user}, who can read it: chown root {place}",
         "mode": "the key file {place} can be read by others than root (mode {mode}): chmod 0400 {place}",
-        "other": "the key file {place} holds another key than {file} of this rescue system, and would be written over: move it away",
+        "other": "the key file {place} has another key than {file} of this rescue system, and would be overwritten: move it away",
         "folder": "others than root can replace the key file {place}: chown root {folder}; chmod go-w {folder}",
     },
     "key-wrong": {"": f"{AT}: the key file {{file}} does not open it: put the right one in its place"},

@@ -21,7 +21,7 @@ from raidplan.apply.adopt import look, missing, unplanned
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.world import World
-from raidplan.cli.adopt import _entered, _journal
+from raidplan.cli.adopt import _journal, _record
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.run import Result
 from raidplan.render.refusals import adoption_text
@@ -134,7 +134,7 @@ def entered(tmp_path: Path, state: State, returncode: int) -> str:
     named = world.read(plan).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(StringIO()) as said:
         patch.setattr("raidplan.cli.adopt.ask", lambda argv: Result(tuple(argv), returncode, "", ""))
-        _entered(plan, named, open_journal(tmp_path / FOLDER, world))
+        _record(plan, named, open_journal(tmp_path / FOLDER, world))
     return said.getvalue()
 
 
@@ -275,14 +275,11 @@ def test_a_disk_that_died_in_its_step_and_left_the_layout(
     begun = read_past(tmp_path / "root" / FOLDER).begun
     assert begun == {"filesystem.bad.make"}
     said, ran = again(less, tmp_path / "root", state)
-    assert (
-        "interrupted in filesystem.bad.make, which this plan does not have" in said
-        and "raidplan adopt" in said
-    )
+    assert "interrupted in filesystem.bad.make, which this plan lacks" in said and "raidplan adopt" in said
     journal = open_journal(tmp_path / "root" / FOLDER, Simulated(less, tmp_path / "root", state))
     assert unplanned(less, journal.past) == ["filesystem.bad.make"] and not unplanned(whole, journal.past)
     world = Simulated(less, tmp_path / "root", state)
     named = world.read(less).named({f"/dev/{d.name}": d.name for d in less.disks})
-    assert _entered(less, named, journal) == 0
+    assert _record(less, named, journal) == 0
     assert "not in this layout: filesystem.bad.make, which was interrupted" in capsys.readouterr().err
     assert again(less, tmp_path / "root", state)[0] == "done" and not ran

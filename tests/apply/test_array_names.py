@@ -134,7 +134,7 @@ def test_the_address_of_others_is_not_overruled(tmp_path: Path) -> None:
         "/etc/mdadm/mdadm.conf line 2 sends the alarms of all arrays to root, also those of /dev/md99"
     )
     assert said.endswith(
-        "write root in the layout (monitoring: mail), or root@example.org in /etc/mdadm/mdadm.conf"
+        "only: write root in the layout (monitoring: mail), or root@example.org in /etc/mdadm/mdadm.conf line 2"
     )
     assert beside(tmp_path, plan, **{conf: "MAILADDR root@example.org\n"}).refusals == ()
     silent = plan_of(tmp_path / "silent", set_to("monitoring", None))

@@ -53,7 +53,7 @@ def test_a_file_system_gets_another_stripe_where_it_takes_one() -> None:
     found, wider = {"type": "xfs", "su": 512 * KIB, "sw": 4}, {"type": "xfs", "su": 512 * KIB, "sw": 6}
     mount = f"umount MOUNT, then mount -o sunit=1024,swidth=6144 {NODE} MOUNT"
     assert mount in told("filesystem", "sw", NODE, found, wider)
-    assert "it keeps its stripe: only a new file system" in told(
+    assert "its data is safe, but its stripe cannot be changed: only a new file system" in told(
         "filesystem", "su", NODE, found, {"type": "xfs", "su": 64 * KIB, "sw": 4}
     )
     stride = f"tune2fs -E stride=16 {NODE} (before: unmounted)"

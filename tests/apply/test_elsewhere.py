@@ -100,8 +100,8 @@ def test_what_was_moved_within_the_layout_keeps_the_words_of_a_change(tmp_path: 
         box.partition("sdb", number, int(start), int(size), uuid)
     box.filesystem("sdb1", key(plan, "filesystem"), "")
     said = sentences(decided(plan, box).refusals)
-    assert any("is there already, but not as planned: device is partition:" in words for words in said), said
-    assert not any("no disk of this layout" in words for words in said)
+    assert any("exists already, but not as planned: device is partition:" in words for words in said), said
+    assert not any("outside the disks of this layout" in words for words in said)
 
 
 def test_a_layer_on_a_disk_of_nobody_is_seen_through(tmp_path: Path) -> None:

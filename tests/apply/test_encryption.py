@@ -167,7 +167,7 @@ def no_terminal(question: str) -> bytes:
         (answering(*[b"fourteen chars"] * 3), "passphrase-unfit", "has at least 15 characters (NIST SP 800-63B-4, 3.1.1.2), and this one has 14"),
         (answering(*[b"x" * 513] * 3), "passphrase-unfit", "has at most 512 bytes"),
         (answering(*[LONG, LONG + b"!"] * 3), "passphrase-differs", "differed 3 times"),
-        (no_terminal, "terminal-missing", "its passphrase is asked for on a terminal, and there is none"),
+        (no_terminal, "terminal-missing", "there is no terminal to ask for its passphrase"),
     ],
     ids=["too short", "too long", "typed otherwise", "no terminal"],
 )  # fmt: skip
@@ -197,7 +197,7 @@ def test_a_passphrase_of_a_header_that_is_there_is_tried_on_it(plan: Plan, tmp_p
     assert passphrases(left, {}, answering(b"wrong", PASSPHRASE)) == {"crypt": PASSPHRASE}
     with pytest.raises(NoPassphrase) as refused:
         passphrases(left, {}, answering(*[b"wrong"] * 3))
-    assert "no key of it is the passphrase that was typed 3 times" in refusal_text(refused.value.refusal)
+    assert "a wrong passphrase was typed 3 times" in refusal_text(refused.value.refusal)
 
 
 def test_it_is_not_shown_on_the_terminal() -> None:
@@ -369,7 +369,7 @@ def test_without_a_passphrase_the_command_ends_with_4(
     monkeypatch.setattr(apply_command, "_apply", refusing)
     assert apply_command.run(Namespace()) == REFUSED
     assert (
-        "refused: encryption.crypt (line 8): its passphrase is asked for on a terminal"
+        "refused: encryption.crypt (line 8): there is no terminal to ask for its passphrase"
         in capsys.readouterr().err
     )
 

@@ -339,7 +339,7 @@ def test_f10_the_journal_of_another_plan_is_finished_first(plan: Plan, tmp_path:
     other = plan_of(LAYOUT.replace("filesystems: {data:", "filesystems: {other:"), tmp_path)
     world = Simulated(other, tmp_path / "one", state)
     said = apply(other, world)
-    assert said.startswith("refused") and "filesystem.data.make, which this plan does not have" in said
+    assert said.startswith("refused") and "filesystem.data.make, which this plan lacks" in said
     assert not world.executed
 
 

@@ -41,8 +41,8 @@ def test_a_line_of_no_layout_is_refused_with_its_number(file: str, tmp_path: Pat
 
 
 LATER = {
-    "another mount": ("etc/fstab", "/dev/sdz1 /srv/a xfs defaults 0 0", "speaks of /srv/a already"),
-    "another array": ("etc/mdadm/mdadm.conf", "ARRAY /dev/md/a UUID=1:2:3:4", "speaks of /dev/md/a already"),
+    "another mount": ("etc/fstab", "/dev/sdz1 /srv/a xfs defaults 0 0", "names /srv/a already"),
+    "another array": ("etc/mdadm/mdadm.conf", "ARRAY /dev/md/a UUID=1:2:3:4", "names /dev/md/a already"),
     "more of our array": ("etc/mdadm/mdadm.conf", "  devices=/dev/sdz", "is indented"),
     "the check of cron": ("etc/default/mdadm", 'export AUTOCHECK="true" # again', "(AUTOCHECK=true) overrides raidplan's AUTOCHECK=false"),
 }  # fmt: skip

@@ -117,11 +117,11 @@ def with_part(number: int, **changes: object) -> tuple[PartitionFact, ...]:
     {
         "as described": (machine(), ""),
         "no partition": (machine(PARTS[:2]), "its partition 3 (sys.root) does not exist"),
-        "another size": (machine(with_part(2, size=MIB)), "partition 2 (sys.swap) has 1 MiB (1048576 bytes), described as 4 GiB"),
+        "another size": (machine(with_part(2, size=MIB)), "partition 2 (sys.swap) has 1 MiB (1048576 bytes), not 4 GiB"),
         "another type": (machine(with_part(1, type="x")), "has the type x, described as " + ESP),
         "no type": (machine(with_part(1, type="")), "has the type none, described as " + ESP),
-        "another content": (machine(with_part(3, signatures=("xfs at 0x0",))), "holds xfs, described as ext4"),
-        "no content": (machine(with_part(2, signatures=())), "holds nothing known, described as swap"),
+        "another content": (machine(with_part(3, signatures=("xfs at 0x0",))), "holds xfs, not ext4"),
+        "no content": (machine(with_part(2, signatures=())), "holds nothing known, not swap"),
         "not mounted": (machine(mounts={"/": MOUNTS["/"]}), "(sys.esp) is not mounted at /boot/efi"),
         "another root": (machine(mounts={**MOUNTS, "/": {"source": "array:1"}}), "(sys.root) is not mounted at /"),
     }.values(),
@@ -144,4 +144,4 @@ def test_a_plan_that_writes_to_a_kept_disk_is_refused(write: Callable[..., objec
     made = plan(LAYOUT, tmp_path)
     changed = replace(made, steps=(write(made.steps[0]), *made.steps[1:]))  # type: ignore[arg-type]
     (reason,) = said(changed, machine())
-    assert f"sys is kept, and the step {made.steps[0].id} would write to it" in reason
+    assert f"sys has `keep: true`, but the step {made.steps[0].id} would write to it" in reason

@@ -80,7 +80,7 @@ def test_an_array_that_is_not_assembled_is_not_taken_for_gone(
     state.content[members[0]] = []
     (refusal,) = sentences(decided(tmp_path, root, state, change).refusals)
     node = members[0].replace("partition:", "/dev/disk/by-partuuid/")
-    assert ": 2 of its 3 devices are there, but it is not assembled, " in refusal
+    assert ": 2 of its 3 devices are present, but it is not assembled, " in refusal
     assert refusal.endswith(
         f"reconnect {node}, or assemble it degraded with `mdadm --assemble --run {assemble}"
     )

@@ -158,7 +158,7 @@ AMISS: dict[str, tuple[Callable[[], Machine], str]] = {
     "partition": (of_disk(partitions=old_pair().disks["sdb"].partitions), "d0 (/dev/sdb) is not blank: partition /dev/sdb1"),
     "read-only": (of_disk(read_only=True), "d0 (/dev/sdb) is read-only"),
     "name": (lambda: ready(box().put("array", OTHER, name="elsewhere:data", node="/dev/md9")), f"the name ready:data is taken by the array {OTHER} (/dev/md9)"),
-    "group": (lambda: ready(box().put("volume_group", "vg-of-nobody", uuid=GROUP)), "there is a volume group vg-of-nobody already"),
+    "group": (lambda: ready(box().put("volume_group", "vg-of-nobody", uuid=GROUP)), "a volume group vg-of-nobody exists already"),
     "memory": (lambda: ready(memory_bytes=CACHE), "the stripe caches take 48 MiB, and the machine has 48 MiB: lower stripe_cache_size"),
 }  # fmt: skip
 
@@ -205,7 +205,7 @@ def test_what_has_the_name_of_a_program_and_is_none(
     (tmp_path / "mdadm").unlink()
     (tmp_path / "mdadm").mkdir()
     assert said(plan, ready()) == [
-        f"{tmp_path}/mdadm is a folder, and no program: install mdadm in its place"
+        f"{tmp_path}/mdadm is a folder, not a program: remove it and install mdadm"
     ]
 
 
@@ -250,11 +250,11 @@ def test_a_line_of_somebody_else(plan: Plan, tmp_path: Path) -> None:
     fstab = f"# {tmp_path}/os\n/dev/sdz {tmp_path}/os ext4 defaults 0 2\n"
     words = said(plan, ready(box().put("file", "/etc/fstab", content=fstab)))
     assert words == [
-        f"/etc/fstab line 2 speaks of {tmp_path}/os already: remove the line, or take it out of the layout"
+        f"/etc/fstab line 2 names {tmp_path}/os already: remove the line, or take it out of the layout"
     ]
     array = box().put("file", "/etc/mdadm/mdadm.conf", content=f"ARRAY /dev/md/os UUID={OTHER}\n")
     assert said(plan, ready(array)) == [
-        "/etc/mdadm/mdadm.conf line 1 speaks of /dev/md/os already: remove the line, or take it out of the layout"
+        "/etc/mdadm/mdadm.conf line 1 names /dev/md/os already: remove the line, or take it out of the layout"
     ]
 
 

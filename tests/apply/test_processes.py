@@ -122,7 +122,7 @@ def test_f03_who_interrupts_again_and_again_is_told_once_to_wait(gap: float, tmp
         said = child.stderr.read()
     assert child.returncode == 3, said
     assert (tmp_path / "made").exists() and not (tmp_path / "next").exists()
-    assert said.count("it waits for the running programs, which no one ends") == 1
+    assert said.count("raidplan waits for the running programs to end") == 1
     assert "Traceback" not in said and "stopped part-way: 1 steps done, 1 not begun" in said
 
 

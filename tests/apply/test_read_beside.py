@@ -56,7 +56,7 @@ def test_f56_an_array_of_ours_in_a_further_file_of_mdadm(folder: str, tmp_path: 
     ):
         write(tmp_path / "root" / MAIN, "")
         said = sentences(decided(tmp_path, **{f"{folder}/10-mine.conf": f"# mine\n{line}\n"}).refusals)
-        assert said == (f"/{folder}/10-mine.conf line 2 speaks of {word} already: remove the line, or take it out of the layout",)  # fmt: skip
+        assert said == (f"/{folder}/10-mine.conf line 2 names {word} already: remove the line, or take it out of the layout",)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [".hidden.conf", "10-mine.conf.raidplan-old", "README"])
@@ -163,7 +163,7 @@ def test_f56_a_masked_mount_is_refused(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "srv-data.mount").symlink_to("/dev/null")
     (said,) = sentences(decided(tmp_path).refusals)
-    assert said.startswith("/etc/systemd/system/srv-data.mount speaks of /srv/data already")
+    assert said.startswith("/etc/systemd/system/srv-data.mount names /srv/data already")
 
 
 @pytest.mark.parametrize("file", OF_OTHERS)

@@ -144,7 +144,7 @@ def test_f56_every_line_that_speaks_of_the_same_is_named_with_its_number(tmp_pat
         ("/etc/mdadm/mdadm.conf", "array /dev/md/data name=x", "/dev/md/data"),
     ):
         said = lines(tmp_path, file, f"# a comment on /srv/data\n\n{line}\n")
-        assert [words for words in said if words.startswith(f"{file} line 3 speaks of {of} already")], said
+        assert [words for words in said if words.startswith(f"{file} line 3 names {of} already")], said
 
 
 def test_f56_however_it_is_spelled(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_f56_however_it_is_spelled(tmp_path: Path) -> None:
         (f"{BY_ID}md-name-pair:data /other ext4", f"{BY_ID}md-name-pair:data"),
     ):
         said = lines(tmp_path, "/etc/fstab", f"# x\n{line}\n")
-        assert [words for words in said if words.startswith(f"/etc/fstab line 2 speaks of {word} already")], (line, said)  # fmt: skip
+        assert [words for words in said if words.startswith(f"/etc/fstab line 2 names {word} already")], (line, said)  # fmt: skip
     for text, word in (
         (f"ARRAY /dev/md0\n  UUID={digits}", f"UUID={digits}"),
         (
@@ -178,7 +178,7 @@ def test_f56_however_it_is_spelled(tmp_path: Path) -> None:
         ("ARRAY /dev/md/x 'name=data'", "name=data"),
     ):
         said = lines(tmp_path, "/etc/mdadm/mdadm.conf", f"DEVICE partitions\n{text}\n")
-        named = [words for words in said if words.startswith(f"/etc/mdadm/mdadm.conf line 2 speaks of {word} already")]  # fmt: skip
+        named = [words for words in said if words.startswith(f"/etc/mdadm/mdadm.conf line 2 names {word} already")]  # fmt: skip
         assert named, (text, said)
 
 
@@ -188,9 +188,7 @@ def test_f56_a_volume_by_the_names_of_device_mapper(tmp_path: Path) -> None:
     for word in ("/dev/v-g/home", "/dev/mapper/v--g-home", f"{BY_ID}dm-name-v--g-home"):
         box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").put("file", "/etc/fstab", content=f"{word} /other ext4\n", size=50)  # fmt: skip
         said = sentences(decided(plan_of(text, tmp_path), box).refusals)
-        assert [words for words in said if words.startswith(f"/etc/fstab line 1 speaks of {word} already")], (
-            said
-        )
+        assert [words for words in said if words.startswith(f"/etc/fstab line 1 names {word} already")], said
 
 
 def test_f56_an_address_that_counts_no_more_is_told(tmp_path: Path) -> None:

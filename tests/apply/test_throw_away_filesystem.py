@@ -175,7 +175,7 @@ def test_the_versions_of_its_package_are_known(tmp_path: Path) -> None:
     assert "older than 1.2" in told("1.1")[0][0]
     read, newer = sorted(told("1.5")[1])
     assert (
-        "tiny blocks, as mkfs.tinyfs writes it here, can be read by Linux 9.9" in read
+        "tiny blocks, as mkfs.tinyfs writes it here, can only be read by Linux 9.9" in read
         and "newer than 1.4" in newer
     )
     assert TINY.behaviours[0] in behaviours() and TINY.written[0] in written()

@@ -255,7 +255,7 @@ def test_a_priority_that_stays_is_told_with_what_ends_it(
     )
     source = key.removeprefix("file:") if name == "f" else f"UUID={key}"
     assert said.startswith(f"left running: swap {source} keeps priority 5, which the layout no longer sets")
-    assert said.endswith(f"what is in it: swapoff {source} && swapon {source}")
+    assert said.endswith(f"its content: swapoff {source} && swapon {source}")
     assert apply(later, world) == "done"
     assert area["priority"] == 5 and not any(line.startswith("swap") for line in world.executed)
     area["priority"] = 7  # somebody has set it since

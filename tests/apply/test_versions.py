@@ -69,8 +69,8 @@ OLD = {
     "mdadm": ({"mdadm": "4.1"}, "mdadm 4.1 is older than 4.2, the oldest version that raidplan supports"),
     "sfdisk": ({"sfdisk": "2.35.2"}, "sfdisk 2.35.2 is older than 2.36, the oldest version that raidplan supports"),
     "mkfs.btrfs": ({"mkfs_btrfs": "4.2.3"}, "mkfs.btrfs 4.2.3 is older than 4.3, the oldest version that raidplan supports"),
-    "mkswap": ({"mkswap": "2.37.2"}, "swap.s (line 13) needs mkswap 2.38 or later (for --quiet), here is 2.37.2"),
-    "vgcreate": ({"vgcreate": "2.03.11"}, "volume_groups.vg0 (line 8) needs vgcreate 2.03.12 or later (for --setautoactivation), here is 2.03.11"),
+    "mkswap": ({"mkswap": "2.37.2"}, "swap.s (line 13) needs mkswap 2.38 or later (for --quiet), and this machine has 2.37.2"),
+    "vgcreate": ({"vgcreate": "2.03.11"}, "volume_groups.vg0 (line 8) needs vgcreate 2.03.12 or later (for --setautoactivation), and this machine has 2.03.11"),
 }  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def test_what_is_too_old_is_refused_with_both_versions(name: str, tmp_path: Path
 
 @pytest.mark.parametrize("found", ["4.2", "4.3", "4.6"])
 def test_zeroing_needs_an_mdadm_that_zeroes(found: str, tmp_path: Path) -> None:
-    words = "arrays.data (line 7) needs mdadm 4.3 or later (for --write-zeroes), here is 4.2"
+    words = "arrays.data (line 7) needs mdadm 4.3 or later (for --write-zeroes), and this machine has 4.2"
     said = list(sentences(too_old(plan(tmp_path, sync="zero"), machine(**{**FINE, "mdadm": found}))))
     assert said == [words] * (found == "4.2")
     assert not list(sentences(too_old(plan(tmp_path), machine(**{**FINE, "mdadm": found}))))
@@ -127,7 +127,7 @@ def test_what_is_newer_than_the_tables_is_noted_and_not_refused(tool: str, tmp_p
 
 def test_superblocks_that_older_kernels_refuse(tmp_path: Path) -> None:
     made = plan(tmp_path)
-    writes = "arrays.os (line 6): the logical block size in the superblock, as mdadm writes it here, can be read by Linux 6.19 or later"
+    writes = "arrays.os (line 6): the logical block size in the superblock, as mdadm writes it here, can only be read by Linux 6.19 or later"
     assert list(said(made, machine("6.19.6+deb14-amd64", **FINE))) == [
         f"{writes}, and no kernel is installed here: install that version or a later one"
     ]
@@ -141,8 +141,8 @@ def test_superblocks_that_older_kernels_refuse(tmp_path: Path) -> None:
 
 def test_file_systems_that_older_kernels_and_boot_loaders_refuse(tmp_path: Path) -> None:
     later = {**FINE, "mkfs_xfs": "6.6.0", "mkfs_btrfs": "6.19"}
-    writes = "filesystems.os (line 10): nrext64, as mkfs.xfs writes it here, can be read by"
-    tree = "filesystems.b (line 12): block-group-tree, as mkfs.btrfs writes it here, can be read by"
+    writes = "filesystems.os (line 10): nrext64, as mkfs.xfs writes it here, can only be read by"
+    tree = "filesystems.b (line 12): block-group-tree, as mkfs.btrfs writes it here, can only be read by"
     assert list(said(plan(tmp_path), machine("5.10.0-30", ("5.10.0-30",), **later))) == [
         f"{writes} Linux 5.19 or later, and this machine has 5.10.0-30",
         f"{tree} Linux 6.1 or later, and this machine has 5.10.0-30",

@@ -186,7 +186,7 @@ def test_what_is_good_to_know_is_said_beside_the_plan(
     out, err = capsys.readouterr()
     assert plan_from_json(out).steps == whole(layout).steps
     assert "note: arrays.data (line 6): the logical block size in the superblock" in err
-    assert "can be read by Linux 6.19 or later, and this machine has 6.1.0" in err
+    assert "can only be read by Linux 6.19 or later, and this machine has 6.1.0" in err
 
 
 NAMES = {

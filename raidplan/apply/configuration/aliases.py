@@ -27,7 +27,7 @@ def aliases(stack: Stack, name: str) -> set[Key]:
 
 
 def contents(stack: Stack, identity: str) -> Iterator[Key]:
-    """UUID and label of the file system or swap on the device that proofs call so."""
+    """UUID and label of the file system or swap on the device with this identity."""
     for kind in ("filesystem", "swap"):
         for uuid, found in stack.machine.objects.get(kind, {}).items():
             if found.get("device") == identity:
@@ -35,7 +35,7 @@ def contents(stack: Stack, identity: str) -> Iterator[Key]:
 
 
 def of_content(uuid: str, label: str) -> Iterator[Key]:
-    """The tags that a file system goes by."""
+    """The tags of a file system."""
     yield device(f"UUID={uuid}")
     if label:
         yield "LABEL", label

@@ -64,7 +64,7 @@ def inside_without_names(lines: Iterable[Line]) -> Iterator[str]:
 
 
 def kept_for_others(whole: Plan, machine: Machine) -> Iterator[Note]:
-    """The line because of which names=yes stays in our block."""
+    """A note on the line that still needs names=yes in our block."""
     block = next((step.action for step in whole.steps if _is_conf(step)), None)
     if isinstance(block, WriteBlock) and block.content.startswith(NAMES):
         lines = (each for each in _nodes_in_files(machine) if BY_NAME.match(each[1]))
@@ -85,8 +85,8 @@ def numbers_free(left: Plan, machine: Machine) -> Iterator[Note]:
 
 
 def _by_chance(left: Plan, machine: Machine) -> Iterator[tuple[str, list[str]]]:
-    """The arrays of others with numbers from md127 down, and the lines that speak of each; a line `ARRAY /dev/md127` in
-    mdadm.conf would hold its number."""
+    """Arrays of others whose number is given at each boot, and the lines that name it; a line `ARRAY /dev/md127` in
+    mdadm.conf would fix the number."""
     made = {
         step.proof.key for step in left.steps if step.creates and step.proof and step.proof.kind == "array"
     }
@@ -148,7 +148,7 @@ def _parts(machine: Machine) -> list[Line]:
 
 
 def _nodes_in_files(machine: Machine) -> Iterator[tuple[str, str]]:
-    """The nodes that fstab, crypttab and units speak of, and where."""
+    """The nodes that fstab, crypttab and units name, and where."""
     for file, column in ((FSTAB, 0), (CRYPTTAB, 1)):
         text = str((machine.observe("file", file) or {}).get("content", ""))
         for number, row in rows(numbered(text)):

@@ -34,7 +34,7 @@ GRAMMARS: Mapping[str, Grammar] = {FSTAB: fstab, CRYPTTAB: crypttab, MDADM_CONF:
 
 
 def conflicting(whole: Plan, machine: Machine) -> Iterator[Refusal]:
-    """Each such line of a file that a step writes or wrote, or that is read with it, with its number and the word that is taken."""
+    """Lines of others that name what a line of ours names, in files that a step writes and in those that are read with them."""
     for action, text in _files(whole, machine):
         grammar = GRAMMARS.get(action.file)
         if grammar is None:
@@ -74,8 +74,8 @@ def overruling(whole: Plan, machine: Machine) -> Iterator[Refusal]:
 
 
 def redirected(left: Plan, whole: Plan, machine: Machine) -> Iterator[Refusal]:
-    """The address that somebody gave mdadm for alarms, of which it takes the first for all arrays, where ours would count in its
-    place and there are arrays of others."""
+    """An alarm address of others that ours would replace, although there are arrays of others: mdadm uses the first address for
+    all arrays."""
     others = arrays_of_others(whole, machine)
     for action, text in _of_mdadm(left, machine):
         ours = _addresses(numbered(action.content))
@@ -125,7 +125,7 @@ def foreign_lines(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iter
 
 
 def _own_name(kind: str, key: str) -> Key:
-    """The name by which our own lines refer to an object that was made."""
+    """The name of an object in our own lines."""
     if kind == "array":
         return "array", key.replace("-", "")
     if kind == "mapping" or key.startswith("mapping:"):

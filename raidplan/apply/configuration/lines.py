@@ -40,7 +40,7 @@ def device(word: str) -> Key:
 
 
 def fstab(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
-    """Line by line, what it speaks of and the words that it has for that: the device first, then where it is mounted."""
+    """For each line, what it names, with its words: the device first, then the mount point."""
     for number, words in rows(lines):
         keys = {device(words[0]): words[0]}
         if len(words) > 1 and words[1].startswith("/"):
@@ -57,14 +57,14 @@ def rows(lines: Iterable[Line]) -> Iterator[tuple[int, list[str]]]:
 
 
 def crypttab(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
-    """Line by line, the name and the device of an encryption, and the words for them (crypttab(5))."""
+    """For each line, the name and the device of an encryption, with its words (crypttab(5))."""
     for number, words in rows(lines):
         keys: dict[Key, str] = {("node", f"/dev/mapper/{words[0]}"): words[0]}
         yield number, keys | ({device(words[1]): words[1]} if len(words) > 1 else {})
 
 
 def mdadm_conf(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
-    """ARRAY by ARRAY, what its line and those that continue it speak of, and the words that they have for that."""
+    """For each ARRAY, what its line and the lines that continue it name, with their words."""
     for number, (keyword, *words) in statements(lines):
         if keyword == "ARRAY":
             yield number, {key: word for word in words if (key := _of_array(word))}
@@ -104,7 +104,7 @@ def assignments(lines: Iterable[Line]) -> Iterator[tuple[int, str, str]]:
 
 
 def continuing(lines: Iterable[Line]) -> int | None:
-    """The number of the first line that is no comment, if it would be more of a statement above; None if it begins its own."""
+    """The number of the first line that is not a comment, if it is indented and continues a statement above it; else None."""
     first = next(((number, line) for number, line in lines if [*_words(line)]), None)
     return first[0] if first and first[1].startswith((" ", "\t")) else None
 

@@ -27,5 +27,5 @@ def host_name_differs(left: Plan, disks: Mapping[str, DiskFact], machine: Machin
 
 
 def _first_label(name: str) -> str:
-    """Without the domain; the case of letters counts for nothing in names of hosts (RFC 1123)."""
+    """The name without its domain, in lower case: case does not matter in host names (RFC 1123)."""
     return name.partition(".")[0].lower()

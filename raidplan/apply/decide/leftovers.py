@@ -115,7 +115,7 @@ def _other_tables(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
 
 
 def _standing(device: str, known: list[str], machine: Machine) -> Iterator[str]:
-    """Devices on top of it, in use or not, other than those that the step makes."""
+    """Devices that lie on this one, in use or not, except those that the step makes."""
     stack = Stack(machine, {})
     names = [block.name for block in machine.blocks if block.identity == device]
     for block in stack.above(names):

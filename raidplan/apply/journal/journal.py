@@ -59,7 +59,7 @@ class Journal:
     _hash: str = FIRST
     _lock: Lock = field(default_factory=Lock)
     _lost: OSError | None = None
-    """Why a record may be there in part: nothing that came after it would be believed."""
+    """Why the last record may be incomplete; records after it would not be believed."""
 
     @property
     def file(self) -> Path:
@@ -101,7 +101,7 @@ class Journal:
         self._add("adopted", step=step, made=made, **self._on(step))
 
     def forgotten(self, step: str) -> None:
-        """The step counts no more, as a person decided: its object does not exist, or no layout has it."""
+        """The step no longer counts, by decision of a person: its object does not exist, or no layout has it."""
         self._add("forgotten", step=step)
 
     def copied(self, digests: Mapping[str, str], final: Sequence[str]) -> None:

@@ -30,7 +30,7 @@ def loaders(situation: Situation) -> set[tuple[str, str]]:
 
 
 def other_firmware(situation: Situation) -> Iterator[Refusal]:
-    """The firmware in use would not start the loader: it goes by boot sectors or by EFI system partitions, not by both."""
+    """A firmware that cannot start the boot loader: a BIOS reads boot sectors, UEFI reads an EFI system partition."""
     for _, firmware in loaders(situation):
         found = situation.machine.firmware
         if found in PLATFORMS and found != firmware:
@@ -79,7 +79,7 @@ def unreadable(situation: Situation) -> Iterator[Refusal]:
 
 
 def _still_rebuilt(situation: Situation) -> Iterator[Refusal]:
-    """GRUB is to be installed from an array that it may read from a member which is not whole yet."""
+    """Arrays of which GRUB may read a member that is still rebuilding, when it is installed from them."""
     if any(argv[0] in (INSTALL, MENU) for argv in situation.plan.commands):
         for step, node in unreadable_by_grub(situation.whole or situation.plan, situation.machine):
             yield refusal("loader-cannot-read", "rebuilt", place=step.because, line=step.line, node=node)

@@ -17,7 +17,7 @@ MEMBER = "linux_raid_member"
 
 
 def doubles(steps: Iterable[Step], machine: Machine, own: Iterable[DiskFact]) -> Iterator[Refusal]:
-    """A member of an array that the steps make or have made, a partition of a table of theirs, on disks that are not our `own`.
+    """Members of an array of the steps, and partitions of a table of theirs, on disks other than our `own`.
 
     mdadm believes the superblock with more events, which can be that of the other disk. A copy of a whole disk is no matter
     here: `copied` says that.

@@ -33,7 +33,7 @@ def refuse(
     *,
     here: bool,
 ) -> tuple[Refusal, ...]:
-    """Every refusal once, in the order of the stages; first that of who is not root, which may be why others are there.
+    """Every refusal once, in the order of the stages; `not-root` comes first, because it may have caused others.
 
     `machine` as it was read; `here`: it is this one and can be asked more.
     """
@@ -61,7 +61,7 @@ def refuse(
 
 
 def _without_differing(left: Plan, refusals: Sequence[Refusal]) -> Plan:
-    """Without the steps that made what stands and differs: that it is on its own members is no further reason."""
+    """The plan without the steps of objects that exist and differ, whose own members are no further reason."""
     differing = {refusal.place for refusal in refusals if refusal.code == "differs"}
     return replace(
         left, steps=tuple(step for step in left.steps if not (step.creates and step.because in differing))
@@ -84,7 +84,7 @@ def _not_in_file(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[Refusal]
 
 
 def _lost_steps(plan: Plan, past: Past) -> list[Refusal]:
-    """Interrupted steps that this plan does not have: nothing would ever finish or clear them."""
+    """Interrupted steps that this plan lacks, so that it could neither finish nor clear them."""
     if past.undoing:
         return [refusal("undo-interrupted")]
     lost = unplanned(plan, past)
