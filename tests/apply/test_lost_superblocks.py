@@ -16,7 +16,7 @@ from raidplan.apply.teardown.layers import STOPPED
 from raidplan.base.identity import md_form
 from raidplan.base.size import KIB, MIB
 from raidplan.cli import OK, REFUSED
-from raidplan.cli.adopt import _entered
+from raidplan.cli.adopt import _record
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.plan.identities import PARTITION, identity_of
@@ -131,8 +131,8 @@ def test_a_person_who_gives_it_up_lets_the_journal_forget_it(
     lost(state, "p")
     world, folder = Simulated(plan, root, state), root / "var/lib/raidplan"
     named = read(plan, root, state, "").named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
-    assert _entered(plan, named, open_journal(folder, world), ["arrays.a"]) == REFUSED, "it stands"
-    assert _entered(plan, named, open_journal(folder, world), ["arrays.p"]) == OK
+    assert _record(plan, named, open_journal(folder, world), ["arrays.a"]) == REFUSED, "it stands"
+    assert _record(plan, named, open_journal(folder, world), ["arrays.p"]) == OK
     assert "forgotten: arrays.p" in capsys.readouterr().err
     assert not decided(tmp_path, state, left="").refusals
     # bytes that nobody knows are still not written over

@@ -16,7 +16,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.layers import STOPPED
 from raidplan.base.identity import md_form
 from raidplan.cli import REFUSED
-from raidplan.cli.adopt import _entered
+from raidplan.cli.adopt import _record
 from tests.apply.asleep import not_assembled, not_started, unchanged, wiping
 from tests.apply.earlier import plan_of, standing
 from tests.apply.runs import apply, impatient, machine
@@ -125,7 +125,7 @@ def test_adopt_takes_nothing_for_gone(
     world = Simulated(plan, root, state)
     before = read_past(root / "var/lib/raidplan")
     named = world.read(plan).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
-    assert _entered(plan, named, open_journal(root / "var/lib/raidplan", world)) == REFUSED
+    assert _record(plan, named, open_journal(root / "var/lib/raidplan", world)) == REFUSED
     assert "refused: arrays.a (line " in capsys.readouterr().err
     assert read_past(root / "var/lib/raidplan") == before
 
