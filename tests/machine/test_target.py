@@ -72,7 +72,7 @@ def test_made_filled_and_finished_in_a_rescue_system(twin: Twin) -> None:
     twin.run(FILL.format("/mnt"), timeout=1200)
     finished = twin.run(APPLY, check=False, timeout=1200)
     assert finished.returncode == 0, finished.stderr[-3000:]
-    assert "the journal is in /mnt/var/lib/raidplan/fresh from now on" in finished.stderr
+    assert "the journal is now in /mnt/var/lib/raidplan/fresh" in finished.stderr
     fstab = twin.run("cat /mnt/etc/fstab").stdout
     assert " / ext4 " in fstab and " /boot ext4 " in fstab and "none swap" in fstab
     for uuid in twin.run("mdadm --detail --scan | grep -o 'UUID=.*' | grep -o '[0-9a-f:]*$'").stdout.split():
