@@ -233,7 +233,9 @@ def _whole(data: bytes) -> bytes:
     """The lines that were written to their end; a power cut can leave half of one, or zeros in its place, also before its end."""
     end = data.rfind(b"\n") + 1
     last = data.rfind(b"\n", 0, max(0, end - 1)) + 1
-    return data[:end] if _record(data[last:end]) is not None else data[:last]
+    line = data[last:end]
+    torn = _record(line) is None and (b"\0" in line or not line.strip())  # and not what somebody wrote
+    return data[: last if torn else end]
 
 
 def _records(data: bytes, file: Path) -> Iterable[Mapping[str, Any]]:
