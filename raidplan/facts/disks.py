@@ -121,7 +121,9 @@ def partitions_of(readings: Readings, disk: Block) -> Iterator[PartitionFact]:
         # A table that was changed behind the kernel's back gives its entries to no device.
         entry = entry_of(entries.get(block.partition), block)
         uuid, kind, name = (entry.uuid, entry.type, entry.name) if entry else ("", "", "")
-        yield PartitionFact(block.node, uuid, kind, block.start, block.size, name, readings.words(block.node))
+        yield PartitionFact(
+            block.node, uuid, kind, block.start, block.size, name, readings.words(block.node), readings.types(block.node)
+        )  # fmt: skip
     # A boot sector of a file system can look like a DOS table, so that is believed with the kernel only.
     unknown = entries.keys() - {block.partition for block in known} if table and table.kind == "gpt" else ()
     for number in sorted(unknown):

@@ -41,6 +41,9 @@ class PartitionFact:
     size: int
     name: str = ""
     signatures: tuple[str, ...] = ()
+    """In words, as those of a disk."""
+    holds: tuple[str, ...] = ()
+    """The types of the signatures, in libblkid's words; none if it could not be read."""
 
     @property
     def number(self) -> int:

@@ -27,7 +27,7 @@ DEFINITIONS = {
     }),
     "partition": record("A partition.", {
         "node": text("for commands"), "uuid": text(""), "type": text("GUID or code"), "start": whole("bytes"), "size": whole("bytes"),
-        "name": text(""), "signatures": texts("in words"),
+        "name": text(""), "signatures": texts("in words"), "holds": texts("the types of the signatures"),
     }),
     "trace": record("Something that was written to a disk.", {
         "offset": whole("bytes of the disk"), "type": text("libblkid's word, `data` or `unreadable`"), "start": whole("of the range that holds it"),
