@@ -43,7 +43,9 @@ def read_block_devices(readings: Readings, names: Names, md: Iterable[Array]) ->
             uses=tuple(uses.get(block.name, ())),
             found=tuple(_found(readings, block)),
             content=tuple(map(words, traces)) or tuple(_content(readings, block)),
-            unknown_from=next((one.offset for one in traces[:1] if one.type == "data" and not one.place), -1),
+            unknown_from=next(
+                (one.offset for one in traces[:1] if one.type == "data" and one.where == "disk"), -1
+            ),
             state=text_of(readings.root / "sys/block" / block.name / "md/array_state") if block.is_md else "",
             group=lvm_form(group[1]) if group else "",
         )

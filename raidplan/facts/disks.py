@@ -16,7 +16,7 @@ from raidplan.facts.machine import DiskFact, PartitionFact, Trace
 from raidplan.facts.readings import Readings
 from raidplan.facts.signatures import Ask, plain, rows_of
 from raidplan.facts.tables import Entry
-from raidplan.facts.traces import FUTURE, Place, read_traces
+from raidplan.facts.traces import Place, read_traces
 
 LSBLK = ("lsblk", "--json", "--nodeps", "--output", "KNAME,TYPE,SERIAL,WWN,MODEL,TRAN")
 """Columns that util-linux has had since 2.33. Of the rest of lsblk nothing is used: udev may be out of date."""
@@ -61,15 +61,19 @@ def _traces(readings: Readings, disk: Block) -> tuple[Trace, ...]:
         return (Trace(disk.logical, "gpt", room=disk.size, uuid=table.uuid),)
     parts = sorted((b for b in readings.blocks.values() if b.disk == disk.name), key=lambda b: b.partition)
     places = [
-        Place(part.start, part.size, f"partition {part.partition}", readings.found_on(part)) for part in parts
+        Place(
+            part.start, part.size, f"partition {part.partition}", readings.found_on(part), where="partition"
+        )
+        for part in parts
     ]
-    places += (Place(start, size, FUTURE) for start, size in readings.ranges)
-    read = partial(read_at, readings.root / "dev" / disk.name)
     closed = [
-        Trace(part.start, "unreadable", part.start, part.size, place, detail=readings.unreadable[part.node])
-        for part, place in ((disk, ""), *((part, f"partition {part.partition}") for part in parts))
+        place.trace(part.start, "unreadable", readings.unreadable[part.node])
+        for part, place in ((disk, Place(0, disk.size)), *zip(parts, places, strict=True))
         if part.node in readings.unreadable
     ]
+    words = "the range of a future partition"
+    places += (Place(start, size, words, where="future") for start, size in readings.ranges)
+    read = partial(read_at, readings.root / "dev" / disk.name)
     return (
         *closed,
         *read_traces(read, disk.logical, Place(0, disk.size, signatures=readings.found_on(disk)), places),

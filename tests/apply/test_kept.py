@@ -51,7 +51,9 @@ filesystems:
 ESP = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
 PARTS = (
     PartitionFact("/dev/sda1", "u1", ESP, MIB, 512 * MIB, signatures=("vfat at 0x52",), holds=("vfat",)),
-    PartitionFact("/dev/sda2", "u2", "x", 513 * MIB, 4 * 2**30, signatures=("swap at 0xff6",), holds=("swap",)),
+    PartitionFact(
+        "/dev/sda2", "u2", "x", 513 * MIB, 4 * 2**30, signatures=("swap at 0xff6",), holds=("swap",)
+    ),
     PartitionFact("/dev/sda3", "u3", "x", 2**33, 200 * GB, signatures=("ext4 at 0x438",), holds=("ext4",)),
 )
 MOUNTS = {"/": {"source": "partition:u3"}, "/boot/efi": {"source": "partition:u1"}}

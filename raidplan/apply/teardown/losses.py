@@ -9,7 +9,6 @@ from raidplan.base.size import human
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.facts.signatures import plain
-from raidplan.facts.traces import FUTURE, INSIDE
 from raidplan.plan.step import Loss, Plan
 
 TABLES = {"gpt": "gpt", "dos": "dos", "PMBR": "gpt", "sun": "sun", "sgi": "sgi", "bsd": "bsd", "mac": "mac"}
@@ -38,9 +37,12 @@ def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[Loss]:
 def _said_before(data: Trace, traces: Sequence[Trace]) -> bool:
     """Unrecognised data has no parts: it is listed once for a partition, where it begins, and once for the disk itself, to
     which the ranges of future partitions belong."""
-    place = "" if data.place == FUTURE else data.place
-    earlier = traces[: next(number for number, trace in enumerate(traces) if trace is data)]
-    return any(trace.type == "data" and trace.place in (place, data.place) for trace in earlier)
+    before = traces[: next(number for number, trace in enumerate(traces) if trace is data)]
+    earlier = [trace for trace in before if trace.type == "data"]
+    if data.where == "future":
+        return any(trace.where in ("disk", "future") for trace in earlier)
+    place = (data.where, data.start, data.room)
+    return any((trace.where, trace.start, trace.room) == place for trace in earlier)
 
 
 def _trace(trace: Trace, disk: str, own: frozenset[str]) -> Loss:
@@ -49,9 +51,9 @@ def _trace(trace: Trace, disk: str, own: frozenset[str]) -> Loss:
 
 def _words(trace: Trace, disk: str) -> str:
     where = f"on {trace.place} of {disk}" if trace.place else f"on {disk}"
-    if trace.place.startswith(INSIDE):
-        where = f"{trace.place} of {disk}".replace(f"{INSIDE}the disk of ", INSIDE)
-    if trace.type in TABLES and not trace.place:
+    if trace.where == "inside":
+        where = f"{trace.place} of {disk}".replace("on the disk of ", "on ")
+    if trace.type in TABLES and trace.where == "disk":
         return f"the partition table ({TABLES[trace.type]}) of {disk}"
     if trace.type == "data":
         return f"data {where} that nothing here recognises, from byte {trace.offset} on"

@@ -33,6 +33,7 @@ DEFINITIONS = {
         "offset": whole("bytes of the disk"), "type": text("libblkid's word, `data` or `unreadable`"), "start": whole("of the range that holds it"),
         "room": whole("the size of that range"), "place": text("the range in words"), "uuid": text(""), "label": text(""), "detail": text(""),
         "members": whole("of an array, when complete"),
+        "where": text("the kind of the range", "disk", "partition", "future", "inside"),
     }),
     "block": record("A block device.", {
         "name": text("the kernel's"), "identity": text("in proofs"), "node": text("for commands; empty if none may name it"),
