@@ -137,11 +137,20 @@ def test_no_test_imports_from_another_one() -> None:
 def test_no_code_asks_an_id_why_a_step_is_there() -> None:
     """Its origin says so; only what reads files of before has nothing but the id."""
     asked = re.compile(r"\b(?:id|step)\.(?:startswith|endswith|r?partition|remove(?:pre|suf)fix|r?split|replace)\(|[\"\w] in \w+\.id\b|\.id == f?\"")  # fmt: skip
-    assert asked.search('if step.startswith("encryption."):') and asked.search('if step.id == f"swap.{name}.on"')
+    assert asked.search('if step.startswith("encryption."):') and asked.search(
+        'if step.id == f"swap.{name}.on"'
+    )
     found = {str(file.relative_to(PACKAGE)) for file in FILES if asked.search(file.read_text())}
     assert found == {"plan/origin.py"}
     users = {str(file.relative_to(PACKAGE)) for file in FILES if "origin_of_id" in file.read_text()}
     assert users == {"plan/origin.py", "plan/codec.py", "apply/journal/past.py"}
+
+
+def test_no_code_takes_a_decision_by_the_name_of_a_rule() -> None:
+    """What its findings are like stands in its declaration."""
+    asked = re.compile(r"\brule\.(?:startswith|endswith|r?partition|remove(?:pre|suf)fix|r?split)\(")
+    assert asked.search('if not f.rule.startswith("impossible-")')
+    assert [file for file in FILES if asked.search(file.read_text())] == []
 
 
 def test_docstrings_are_nouns_and_sentences() -> None:
