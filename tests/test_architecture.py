@@ -9,6 +9,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.levels import LEVELS
+
 PACKAGE = Path(__file__).parents[1] / "raidplan"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -154,6 +157,14 @@ def test_no_code_cuts_up_the_name_of_a_rule_or_the_reason_of_a_step() -> None:
     assert asked.search('if not f.rule.startswith("impossible-")')
     found = {str(file.relative_to(PACKAGE)) for file in FILES if asked.search(file.read_text())}
     assert found == {"plan/step.py"}, "Step.named is the one place that reads a name out of a reason"
+
+
+def test_what_is_special_about_a_level_or_a_file_system_stands_in_its_record() -> None:
+    names = "|".join(re.escape(name) for name in (*LEVELS, *FILESYSTEMS))
+    asked = re.compile(rf"""[!=]= "(?:{names})"|= \("(?:{names})",""")
+    assert asked.search('type == "btrfs"') and asked.search('MIRRORS = ("raid1", "raid10")')
+    searched = [file for file in FILES if part(file) == "apply"]
+    assert [file for file in searched if asked.search(file.read_text())] == []
 
 
 def test_docstrings_are_nouns_and_sentences() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from raidplan.apply.refusal import Refusal, refusal
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.plan.step import Plan, Run, Step
@@ -66,11 +67,12 @@ def _is_ours(step: Step, found: Properties, plan: Plan, machine: Machine) -> boo
 
 
 def _root(step: Step, found: Properties) -> object:
-    """The root that a mount has by its options: of btrfs, the subvolume that they name; without a name the default one, which it has."""
+    """The root that a mount has by its options: the subvolume that they name; without a name the default one, which it has."""
     argv = step.action.argv if isinstance(step.action, Run) else ()
     options = argv[argv.index("--options") + 1].split(",") if "--options" in argv else []
     named = [option.removeprefix("subvol=") for option in options if option.startswith("subvol=")]
-    if not named and found.get("type") == "btrfs":
+    kind = FILESYSTEMS.get(str(found.get("type")))
+    if not named and kind is not None and kind.subvolumes:
         return found.get("root", WHOLE)
     return WHOLE + named[-1].strip("/") if named else WHOLE
 
