@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from raidplan.apply.refusal import Refusal, refusal
+from raidplan.apply.refusal import Code, Refusal, refusal
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
@@ -22,7 +22,7 @@ def mounted(plan: Plan, machine: Machine) -> list[Step]:
     return [step for step in steps if step.proof and machine.observe("mount", step.proof.key)]
 
 
-def strangers(plan: Plan, machine: Machine, code: str) -> Iterator[Refusal]:
+def strangers(plan: Plan, machine: Machine, code: Code) -> Iterator[Refusal]:
     """A refusal with this code for each mount point of a plan at which another file system is mounted, or a part of ours."""
     for step in mounted(plan, machine):
         assert step.proof
