@@ -25,9 +25,6 @@ DAMAGE = range(1, 8)
 NOT_WHOLE: Final = "not-whole"
 NOT_LOOKED_AT: Final = "not-looked-at"
 
-LASTING = ("layout", "change", "clear")
-"""The origins of steps that a plan has whatever machine it is compared with, or that are added for those."""
-
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -71,13 +68,6 @@ def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> Ite
         code: Code = NOT_WHOLE if answer.returncode in DAMAGE else NOT_LOOKED_AT
         words = " ".join(check)
         yield refusal(code, place=step.because, line=step.line, command=words, returned=answer.returncode)
-
-
-def unplanned(plan: Plan, past: Past) -> list[str]:
-    """The steps that were begun, never ended, and are not in this plan; of its own ones, nobody but it knows what to clear."""
-    # A teardown is made again from what is still there.
-    begun = {past.planned_for(step) for step in past.begun if past.origin(step).kind in LASTING}
-    return sorted(begun - {step.id for step in plan.steps})
 
 
 def forgettable(plan: Plan, machine: Machine, past: Past, names: Sequence[str]) -> dict[str, list[str]]:

@@ -6,8 +6,9 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, forgettable, look, missing, unplanned
+from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, forgettable, look, missing
 from raidplan.apply.decide.not_started import not_started
+from raidplan.apply.decide.unplanned import unplanned
 from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, Journal, open_journal
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.refusal import Code, Refusal, refusal, unmatched

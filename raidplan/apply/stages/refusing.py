@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from raidplan.apply.adopt import unplanned
 from raidplan.apply.configuration.conflicts import foreign_lines
 from raidplan.apply.decide.comparison import unknown_origin
 from raidplan.apply.decide.fingerprint import changed, state_of, written_by
+from raidplan.apply.decide.unplanned import unplanned
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.preflight import lines_do_not_conflict, preflight, uuids_free
 from raidplan.apply.preflight.situation import Situation
