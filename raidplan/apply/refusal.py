@@ -22,7 +22,7 @@ Code = Literal[
     "module-missing", "udev-absent", "systemd-absent", "target-not-mounted", "firmware-differs", "loader-cannot-read",
     "loader-unsigned", "memory",
 ]  # fmt: skip
-"""What stands for a reason, never given another meaning; `render/refusal_codes.py` says what each means and what ends it."""
+"""The word for a reason, never given another meaning; `render/refusal_codes.py` says what each means and what ends it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from raidplan.base.hidden import escaped
 from raidplan.facts.block import Block, read_at, text_of
 from raidplan.facts.block_devices import direct_uses, links_of
 from raidplan.facts.machine import DiskFact, PartitionFact, Trace
 from raidplan.facts.readings import Readings
-from raidplan.facts.signatures import Ask, plain, rows_of
+from raidplan.facts.signatures import Ask, rows_of
 from raidplan.facts.tables import Entry
 from raidplan.facts.traces import Place, read_traces
 
@@ -151,7 +152,9 @@ def _users(
     yield from uses.get(block.name, ())
     for holder in block.holders:
         above = readings.blocks.get(holder)
-        yield f"held by {plain(above.dm_name)} ({holder})" if above and above.dm_name else f"held by {holder}"
+        yield (
+            f"held by {escaped(above.dm_name)} ({holder})" if above and above.dm_name else f"held by {holder}"
+        )
     parts = [other.name for other in readings.blocks.values() if other.disk == block.name]
     for name in (*parts, *block.holders):
         if name in readings.blocks:

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from raidplan.base.hidden import escaped
 from raidplan.base.reader import Reader, all_are
 from raidplan.base.size import GIB, KIB, SECTOR
 from raidplan.facts.machine import Trace, Where
 from raidplan.facts.magic import recognised
 from raidplan.facts.members import superblocks
-from raidplan.facts.signatures import Signature, plain
+from raidplan.facts.signatures import Signature
 from raidplan.facts.tables import GPT, Table, gpt, read_table
 
 EDGE = 1024 * KIB
@@ -114,9 +115,9 @@ def words(trace: Trace) -> str:
     where = f" in {trace.place}" if trace.place else ""
     if trace.type == "data":
         return f"data that nothing here recognises from byte {trace.offset} on{where}"
-    label = f" '{plain(trace.label)}'" if trace.label else ""
+    label = f" '{escaped(trace.label)}'" if trace.label else ""
     detail = f" ({trace.detail})" if trace.detail else ""
-    return f"{plain(trace.type)}{label}{detail} at byte {trace.offset}{where}"
+    return f"{escaped(trace.type)}{label}{detail} at byte {trace.offset}{where}"
 
 
 def _at(read: Reader, sector: int, place: Place) -> Iterator[Trace]:
