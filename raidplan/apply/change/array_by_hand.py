@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from raidplan.apply.change.by_hand import Advice, commands
+from raidplan.base.hidden import escaped
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB
 from raidplan.facts.machine import Properties, texts
-from raidplan.facts.signatures import plain
 from raidplan.plan.changes import (
     EXCHANGED,
     FAILED_REMOVED,
@@ -142,13 +142,13 @@ def _values(
             values[key] = " ".join(_node(each, shown) for each in listed)
     for key in ("level", "layout", "name"):
         if planned.get(key):
-            values[key] = plain(str(planned[key]))
+            values[key] = escaped(str(planned[key]))
     for key, name in (("chunk", "chunk"), ("array_size", "size"), ("component", "component")):
         size = planned.get(name)
         if isinstance(size, int):
             values[key] = f"{size // KIB}K"
     if found.get("device"):
-        values["attributes"] = f"/sys/block/{plain(str(found['device']))}/"
+        values["attributes"] = f"/sys/block/{escaped(str(found['device']))}/"
     if planned.get("journal"):
         values["journal"] = _node(str(planned["journal"]), shown)
     if found.get("journal") and found.get("journal") != planned.get("journal"):
@@ -159,4 +159,4 @@ def _values(
 def _node(identity: str, shown: Callable[[str], str]) -> str:
     """The name in commands of a device that proofs know by its identity."""
     partition = identity.removeprefix("partition:")
-    return plain(shown(identity)) if partition == identity else f"{PARTITION}{plain(partition)}"
+    return escaped(shown(identity)) if partition == identity else f"{PARTITION}{escaped(partition)}"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.hidden import escaped
 from raidplan.facts.machine import Properties
-from raidplan.facts.signatures import plain
 from raidplan.plan.changes import Answer, Reason, contents, fill, known_before, short
 from raidplan.plan.partitions import TYPE_CODES
 from raidplan.plan.step import Value
@@ -59,7 +59,7 @@ def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[
         return Advice(case, {"node": node, "commands": group if kind == "volume_group" else ()})
     if not answer.possible:
         return IMPOSSIBLE.get(answer.reason, NEW_FILESYSTEM) if answer.reason else NEW_FILESYSTEM
-    size = plain(str(planned))
+    size = escaped(str(planned))
     case = "commands" if smaller else GROWN.get((kind, name), "commands")
     return commands(answer, {"node": node, "planned": size, "size": size, "blocks": size}, case)
 

@@ -10,9 +10,9 @@ from raidplan.apply.change.by_hand import by_hand
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.figures import Figure
+from raidplan.base.hidden import escaped
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
-from raidplan.facts.signatures import plain
 from raidplan.plan.origin import Origin
 from raidplan.plan.step import ADDED, Loss, Plan, Proof, Run, Step, Value
 
@@ -102,7 +102,7 @@ class Difference:
         return Step(
             id=f"{self.step.id}{ADDED}{verb}",
             phase=self.step.phase,
-            say=plain(say),
+            say=escaped(say),
             action=Run(tuple(argv)),
             because=self.step.because,
             line=self.step.line,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
+from raidplan.base.hidden import escaped
 from raidplan.base.size import human
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Trace
-from raidplan.facts.signatures import plain
-from raidplan.facts.traces import FUTURE, INSIDE
 from raidplan.plan.step import Loss, Plan
 
 TABLES = {"gpt": "gpt", "dos": "dos", "PMBR": "gpt", "sun": "sun", "sgi": "sgi", "bsd": "bsd", "mac": "mac"}
@@ -30,7 +29,7 @@ def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[Loss]:
     if not traces:
         found = next((one.signatures for one in stack.machine.disks if one.kernel_name == name), ())
         where = stack.named(name)
-        yield from (Loss(f"{plain(words)} on {where}", where) for words in found)
+        yield from (Loss(f"{escaped(words)} on {where}", where) for words in found)
     if block and block.kind != "disk" and not traces:
         yield from on_layer(stack, block, own)
 
@@ -38,9 +37,12 @@ def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[Loss]:
 def _said_before(data: Trace, traces: Sequence[Trace]) -> bool:
     """Unrecognised data has no parts: it is listed once for a partition, where it begins, and once for the disk itself, to
     which the ranges of future partitions belong."""
-    place = "" if data.place == FUTURE else data.place
-    earlier = traces[: next(number for number, trace in enumerate(traces) if trace is data)]
-    return any(trace.type == "data" and trace.place in (place, data.place) for trace in earlier)
+    before = traces[: next(number for number, trace in enumerate(traces) if trace is data)]
+    earlier = [trace for trace in before if trace.type == "data"]
+    if data.where == "future":
+        return any(trace.where in ("disk", "future") for trace in earlier)
+    place = (data.where, data.start, data.room)
+    return any((trace.where, trace.start, trace.room) == place for trace in earlier)
 
 
 def _trace(trace: Trace, disk: str, own: frozenset[str]) -> Loss:
@@ -49,17 +51,17 @@ def _trace(trace: Trace, disk: str, own: frozenset[str]) -> Loss:
 
 def _words(trace: Trace, disk: str) -> str:
     where = f"on {trace.place} of {disk}" if trace.place else f"on {disk}"
-    if trace.place.startswith(INSIDE):
-        where = f"{trace.place} of {disk}".replace(f"{INSIDE}the disk of ", INSIDE)
-    if trace.type in TABLES and not trace.place:
+    if trace.where == "inside":
+        where = f"{trace.place} of {disk}".replace("on the disk of ", "on ")
+    if trace.type in TABLES and trace.where == "disk":
         return f"the partition table ({TABLES[trace.type]}) of {disk}"
     if trace.type == "data":
         return f"data {where} that nothing here recognises, from byte {trace.offset} on"
-    label = f" '{plain(trace.label)}'" if trace.label else ""
+    label = f" '{escaped(trace.label)}'" if trace.label else ""
     if trace.type == "linux_raid_member":
         detail = f" ({trace.detail})" if trace.detail else ""
         return f"a member of the array{label}{detail} {where}"
-    return f"{plain(trace.type)}{label}, {human(trace.room)}, {where}"
+    return f"{escaped(trace.type)}{label}, {human(trace.room)}, {where}"
 
 
 def on_layer(stack: Stack, block: BlockFact, own: frozenset[str]) -> Iterator[Loss]:
@@ -67,7 +69,7 @@ def on_layer(stack: Stack, block: BlockFact, own: frozenset[str]) -> Iterator[Lo
     where = stack.called(block)
     for words, line in zip_longest(block.content, block.found, fillvalue=""):
         uuid = line.rpartition(" ")[2]
-        yield Loss(f"{plain(words)}, {human(block.size)}, on {where}", where, uuid, uuid in own)
+        yield Loss(f"{escaped(words)}, {human(block.size)}, on {where}", where, uuid, uuid in own)
 
 
 def array(stack: Stack, block: BlockFact, own: frozenset[str]) -> Loss:
@@ -76,7 +78,7 @@ def array(stack: Stack, block: BlockFact, own: frozenset[str]) -> Loss:
     found = stack.machine.observe("array", uuid) or {}
     members = found.get("members")
     count = f" of {len(members)}" if isinstance(members, list) and members else ""
-    where, level = stack.called(block), plain(str(found.get("level") or "not started"))
+    where, level = stack.called(block), escaped(str(found.get("level") or "not started"))
     return Loss(f"{where}, {level}{count}, {human(block.size)}", where, uuid, uuid in own)
 
 
@@ -84,7 +86,7 @@ def group(stack: Stack, name: str, uuid: str) -> Loss:
     """A volume group with its volumes."""
     volumes: Mapping[str, Mapping[str, object]] = stack.machine.objects.get("volume", {})
     listed = [
-        f"{plain(key.partition('/')[2])} ({human(int(str(found.get('size', 0))))})"
+        f"{escaped(key.partition('/')[2])} ({human(int(str(found.get('size', 0))))})"
         for key, found in volumes.items()
         if key.partition("/")[0] == name
     ]
@@ -94,7 +96,7 @@ def group(stack: Stack, name: str, uuid: str) -> Loss:
 
 def group_called(name: str, uuid: str) -> str:
     """A volume group by its name, or by its UUID where LVM shows none."""
-    return f"the volume group '{plain(name)}'" if name else f"the volume group {uuid}"
+    return f"the volume group '{escaped(name)}'" if name else f"the volume group {uuid}"
 
 
 def absent(traces: Iterable[Trace]) -> Iterator[Loss]:
@@ -106,6 +108,6 @@ def absent(traces: Iterable[Trace]) -> Iterator[Loss]:
     for found in arrays.values():
         missing = found[0].members - len(found)
         if missing > 0:
-            name = f" '{plain(found[0].label)}'" if found[0].label else f" {found[0].uuid}"
+            name = f" '{escaped(found[0].label)}'" if found[0].label else f" {found[0].uuid}"
             away = f"of which {missing} of {found[0].members} members are not in this machine and bring it back when they return"
             yield Loss(f"the array{name}, {away}", f"the array{name}", found[0].uuid)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from raidplan.apply.change.obsolete import Tuned, kept_tuning, set_by
 from raidplan.apply.configuration.blocks import file_text
@@ -26,7 +27,7 @@ from raidplan.plan.codec import digests_of, plan_from_json
 from raidplan.plan.places import MONITOR, UDEV_RULES
 from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile
 
-FINAL = "not-undoable"
+FINAL: Final = "not-undoable"
 AGAIN = ("prepare", "array", "configure")
 """The phases in which something reads files once more."""
 

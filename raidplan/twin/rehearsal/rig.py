@@ -156,9 +156,7 @@ class Rig:
 def members_of(plan: Plan) -> dict[str, tuple[str, ...]]:
     """The nodes of each array's members, from the commands of the plan."""
     return {
-        step.because.partition(".")[2]: tuple(
-            word for word in step.action.argv[3:] if word.startswith("/dev/")
-        )
+        step.named: tuple(word for word in step.action.argv[3:] if word.startswith("/dev/"))
         for step in plan.steps
         if isinstance(step.action, Run) and step.action.argv[:2] == ("mdadm", "--create")
     }
