@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from raidplan.apply.configuration.blocks import file_text, wanted_text
-from raidplan.apply.configuration.switches import RESTART_MONITOR
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.plan.boot_loaders import AFTER_INITRAMFS, DPKG, HOOK
@@ -25,6 +24,7 @@ from raidplan.plan.places import (
     UDEV_RULES,
 )
 from raidplan.plan.step import Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
+from raidplan.plan.switches import RESTART_MONITOR
 
 BACK = "back."
 """The beginning of the ids of these steps."""
