@@ -104,7 +104,7 @@ def array_by_hand(
 
 
 def after_sync(found: Properties, case: str, node: str) -> Advice:
-    """What to wait for; a sync that is held goes on by nobody's waiting."""
+    """Advice to wait; a sync that is held goes on by nobody's waiting."""
     action = str(found.get("sync_action", "idle"))
     if action == HELD:
         return Advice("held", {"node": node, "device": str(found["device"])})
