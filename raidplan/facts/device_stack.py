@@ -102,6 +102,11 @@ class Stack:
             f"/dev/{kernel_name}",
         )
 
+    def disk_of(self, name: str) -> str:
+        """The disk that a device is, or is a partition of, as `named` calls it."""
+        block = self.blocks.get(name)
+        return self.named(block.below[0] if block and block.kind == "partition" else name)
+
     def _disk(self, name: str) -> DiskFact | None:
         return next((disk for disk in self.machine.disks if disk.kernel_name == name), None)
 

@@ -163,7 +163,10 @@ def test_f27_lvm_on_an_array_goes_first(plan: Plan) -> None:
         "mdadm --stop /dev/md127",
     ]
     assert "ext4 'home', 100 GiB, on the volume vg0/home" in loss_texts(left.lost)
-    assert "the volume group 'vg0' with home (100 GiB), tmp (100 GiB)" in loss_texts(left.lost)
+    lost = loss_texts(left.lost)
+    assert {"the volume vg0/home, 100 GiB", "the volume vg0/tmp, 100 GiB", "the volume group 'vg0'"} < {*lost}
+    del box.objects["volume"]["vg0/home"], box.blocks["dm-0"]
+    assert {*loss_texts(decided(plan, box).left.lost)} < {*lost}, "vgremove takes one after the other"
 
 
 def test_f27_a_group_that_does_not_run_is_removed_too(plan: Plan) -> None:

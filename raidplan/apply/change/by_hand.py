@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -56,7 +57,13 @@ def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[
     if answer is None:
         case = HINTS.get((kind, name), NEW_FILESYSTEM.case if kind == "filesystem" else "other")
         group = (short(contents.GROUP_EXTENDED), short(contents.GROUP_REDUCED))
-        return Advice(case, {"node": node, "commands": group if kind == "volume_group" else ()})
+        return Advice(
+            case,
+            {
+                "node": shlex.quote(node) if node.startswith("/") else node,
+                "commands": group if kind == "volume_group" else (),
+            },
+        )
     if not answer.possible:
         return IMPOSSIBLE.get(answer.reason, NEW_FILESYSTEM) if answer.reason else NEW_FILESYSTEM
     size = escaped(str(planned))

@@ -29,7 +29,7 @@ def label(difference: Difference) -> Iterator[Step]:
     else:
         raise difference.by_hand
     if difference.found.get("active"):
-        raise NotInPlace("swap-in-use")
+        raise NotInPlace("swap-in-use", node=difference.called)
     say = f"label {difference.step.named} '{label}' instead of '{difference.now}'"
     yield difference.then("label", say, command)
 

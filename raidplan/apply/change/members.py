@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from raidplan.apply.change.array_by_hand import HELD
 from raidplan.apply.change.change_array import forgotten, runs
-from raidplan.apply.change.difference import HELD, Difference
+from raidplan.apply.change.difference import Difference
 from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note, note
 from raidplan.base.levels import LEVELS, Copies, redundancy

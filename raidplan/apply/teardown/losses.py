@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
@@ -9,6 +10,7 @@ from raidplan.base.hidden import escaped
 from raidplan.base.size import human
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Trace
+from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan.step import Loss, Plan
 
 TABLES = {"gpt": "gpt", "dos": "dos", "PMBR": "gpt", "sun": "sun", "sgi": "sgi", "bsd": "bsd", "mac": "mac"}
@@ -23,15 +25,25 @@ def own_identities(plan: Plan) -> frozenset[str]:
 def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[Loss]:
     """The content of a target: of a disk or partition every trace, of an array or volume the signatures of libblkid."""
     block, traces = stack.blocks.get(name), stack.traces(name)
-    disk = block.below[0] if block and block.kind == "partition" else name
     listed = [trace for trace in traces if trace.type != "data" or not _said_before(trace, traces)]
-    yield from (_trace(trace, stack.named(disk), own) for trace in listed)
+    yield from (_trace(trace, stack.disk_of(name), own) for trace in listed)
     if not traces:
         found = next((one.signatures for one in stack.machine.disks if one.kernel_name == name), ())
         where = stack.named(name)
         yield from (Loss(f"{escaped(words)} on {where}", where) for words in found)
     if block and block.kind != "disk" and not traces:
         yield from on_layer(stack, block, own)
+
+
+def is_between_ends(stack: Stack, name: str) -> bool:
+    """Nothing is on a target but bytes that nothing recognises, where clearing reaches neither of its ends."""
+    block, traces = stack.blocks.get(name), stack.traces(name)
+    if traces or not block:
+        return all(
+            each.type == "data" and not each.place and FRONT <= each.offset < each.room - BACK
+            for each in traces
+        )
+    return not block.found and FRONT <= block.unknown_from < block.size - BACK
 
 
 def _said_before(data: Trace, traces: Sequence[Trace]) -> bool:
@@ -82,16 +94,15 @@ def array(stack: Stack, block: BlockFact, own: frozenset[str]) -> Loss:
     return Loss(f"{where}, {level}{count}, {human(block.size)}", where, uuid, uuid in own)
 
 
-def group(stack: Stack, name: str, uuid: str) -> Loss:
-    """A volume group with its volumes."""
+def group(stack: Stack, name: str, uuid: str) -> Iterator[Loss]:
+    """A volume group and its volumes, each by itself: vgremove takes one after the other, and what is left after a kill was
+    listed before with the same words."""
     volumes: Mapping[str, Mapping[str, object]] = stack.machine.objects.get("volume", {})
-    listed = [
-        f"{escaped(key.partition('/')[2])} ({human(int(str(found.get('size', 0))))})"
-        for key, found in volumes.items()
-        if key.partition("/")[0] == name
-    ]
-    where = group_called(name, uuid)
-    return Loss(f"{where} with {', '.join(listed) or 'no volumes'}", where, uuid)
+    for key, found in volumes.items():
+        if key.partition("/")[0] == name:
+            where = f"the volume {escaped(key)}"
+            yield Loss(f"{where}, {human(int(str(found.get('size', 0))))}", where)
+    yield Loss(group_called(name, uuid), group_called(name, uuid), uuid)
 
 
 def group_called(name: str, uuid: str) -> str:
@@ -99,14 +110,23 @@ def group_called(name: str, uuid: str) -> str:
     return f"the volume group '{escaped(name)}'" if name else f"the volume group {uuid}"
 
 
-def absent(traces: Iterable[Trace]) -> Iterator[Loss]:
-    """Arrays of which members are nowhere to be found: what those carry cannot be cleared here."""
+def absent(traces: Iterable[tuple[str, Trace]], cleared: Mapping[tuple[str, str], int]) -> Iterator[Loss]:
+    """Arrays of which members are nowhere to be found: what those carry cannot be cleared here.
+
+    Each trace with its disk; `cleared` by disk and UUID is how many an interrupted run was to clear, and those that are
+    gone since are no such members.
+    """
     arrays: dict[str, list[Trace]] = {}
-    for trace in traces:
+    there = Counter[tuple[str, str]]()
+    for disk, trace in traces:
         if trace.type == "linux_raid_member" and trace.members:
             arrays.setdefault(trace.uuid, []).append(trace)
-    for found in arrays.values():
-        missing = found[0].members - len(found)
+            there[disk, trace.uuid] += 1
+    gone = Counter[str]()
+    for (disk, uuid), count in cleared.items():
+        gone[uuid] += max(0, count - there[disk, uuid])
+    for uuid, found in arrays.items():
+        missing = found[0].members - len(found) - gone[uuid]
         if missing > 0:
             name = f" '{escaped(found[0].label)}'" if found[0].label else f" {found[0].uuid}"
             away = f"of which {missing} of {found[0].members} members are not in this machine and bring it back when they return"
