@@ -99,7 +99,7 @@ def group(stack: Stack, name: str, uuid: str) -> Iterator[Loss]:
     listed before with the same words."""
     volumes: Mapping[str, Mapping[str, object]] = stack.machine.objects.get("volume", {})
     for key, found in volumes.items():
-        if key.partition("/")[0] == name:
+        if key.rpartition("/")[0] == name:
             where = f"the volume {escaped(key)}"
             yield Loss(f"{where}, {human(int(str(found.get('size', 0))))}", where)
     yield Loss(group_called(name, uuid), group_called(name, uuid), uuid)
