@@ -56,8 +56,13 @@ class Imports:
             yield from (target for target in found if target)
 
     def up(self) -> list[str]:
-        """The imports that lead to a higher floor; a room without a floor is not looked at."""
+        """The imports that lead to a higher floor. An `__init__.py` of a room without a floor stands on the lowest in its
+        folder, for whoever imports a module there runs it first; nothing else in such a room is looked at."""
         floor = {name: number for number, name in enumerate(FLOORS)}
+        for file in self.files:
+            if file.name == "__init__.py":
+                inside = [floor[room] for each in self.files if each.is_relative_to(file.parent) and (room := self.room(each)) in floor]  # fmt: skip
+                floor.setdefault(self.room(file), min(inside, default=-1))
         return [
             f"{file.relative_to(self.package)} imports {target.relative_to(self.package)}"
             for file, targets in self.arrows.items()

@@ -9,6 +9,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.levels import LEVELS
+
 PACKAGE = Path(__file__).parents[1] / "raidplan"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -136,12 +139,32 @@ def test_no_test_imports_from_another_one() -> None:
 
 def test_no_code_asks_an_id_why_a_step_is_there() -> None:
     """Its origin says so; only what reads files of before has nothing but the id."""
-    asked = re.compile(r"\b(?:id|step)\.(?:startswith|endswith|r?partition|remove(?:pre|suf)fix|r?split|replace)\(|[\"\w] in \w+\.id\b")  # fmt: skip
-    searched = [file for file in FILES if part(file) in ("apply", "plan", "cli", "render")]
-    found = {str(file.relative_to(PACKAGE)) for file in searched if asked.search(file.read_text())}
+    asked = re.compile(r"\b(?:id|step)\.(?:startswith|endswith|r?partition|remove(?:pre|suf)fix|r?split|replace)\(|[\"\w] in \w+\.id\b|\.id == f?\"")  # fmt: skip
+    assert asked.search('if step.startswith("encryption."):') and asked.search(
+        'if step.id == f"swap.{name}.on"'
+    )
+    found = {str(file.relative_to(PACKAGE)) for file in FILES if asked.search(file.read_text())}
     assert found == {"plan/origin.py"}
     users = {str(file.relative_to(PACKAGE)) for file in FILES if "origin_of_id" in file.read_text()}
     assert users == {"plan/origin.py", "plan/codec.py", "apply/journal/past.py"}
+
+
+def test_no_code_cuts_up_the_name_of_a_rule_or_the_reason_of_a_step() -> None:
+    """What the findings of a rule are like stands in its declaration."""
+    asked = re.compile(
+        r"\b(?:rule|because)\.(?:startswith|endswith|r?partition|remove(?:pre|suf)fix|r?split)\("
+    )
+    assert asked.search('if not f.rule.startswith("impossible-")')
+    found = {str(file.relative_to(PACKAGE)) for file in FILES if asked.search(file.read_text())}
+    assert found == {"plan/step.py"}, "Step.named is the one place that reads a name out of a reason"
+
+
+def test_what_is_special_about_a_level_or_a_file_system_stands_in_its_record() -> None:
+    names = "|".join(re.escape(name) for name in (*LEVELS, *FILESYSTEMS))
+    asked = re.compile(rf"""[!=]= "(?:{names})"|= \("(?:{names})",""")
+    assert asked.search('type == "btrfs"') and asked.search('MIRRORS = ("raid1", "raid10")')
+    searched = [file for file in FILES if part(file) == "apply"]
+    assert [file for file in searched if asked.search(file.read_text())] == []
 
 
 def test_docstrings_are_nouns_and_sentences() -> None:

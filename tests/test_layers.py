@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.imports import FLOORS, Imports, circles
 
 PACKAGE = Path(__file__).parents[1] / "raidplan"
@@ -30,6 +32,20 @@ def test_an_import_that_goes_up_is_found(tmp_path: Path) -> None:
     found = Imports(tmp_path / "raidplan")
     assert found.up() == ["base/a.py imports cli/b.py"] and found.pairs() == {frozenset(("base", "cli"))}
     assert len(circles(found.arrows)) == 2
+
+
+@pytest.mark.parametrize("folder", ["apply", "twin", "."])
+def test_an_init_stands_on_the_lowest_floor_of_its_folder(folder: str, tmp_path: Path) -> None:
+    package = tmp_path / "raidplan"
+    for name, text in {
+        f"{folder}/__init__.py": "from raidplan.cli import b\n",
+        "apply/note.py": "",
+        "twin/loops/a.py": "",
+        "cli/b.py": "",
+    }.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text)
+    assert Imports(package).up() == [f"{Path(folder, '__init__.py')} imports cli/b.py"]
 
 
 def test_no_file_takes_part_in_a_circle() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from raidplan.apply.change.change import changes
 from raidplan.apply.journal.made import is_known, made_by
 from raidplan.apply.journal.past import Past
-from raidplan.apply.refusal import Refusal, refusal
+from raidplan.apply.refusal import Code, Refusal, refusal
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
@@ -21,10 +22,8 @@ Ask = Callable[[Sequence[str]], Result]
 
 DAMAGE = range(1, 8)
 """Exit codes of a check that has read the file system and found damage; 8 and more of e2fsck, 127 or a signal mean that it read nothing (e2fsck(8))."""
-NOT_WHOLE, NOT_LOOKED_AT = "not-whole", "not-looked-at"
-
-LASTING = ("layout", "change", "clear")
-"""The origins of steps that do not depend on the machine, and of those that are added for such steps."""
+NOT_WHOLE: Final = "not-whole"
+NOT_LOOKED_AT: Final = "not-looked-at"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +65,9 @@ def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> Ite
     check = (*FILESYSTEMS[str(found["type"])].check, next(names, step.guard[0]))
     answer = ask(check)
     if not answer.ok:
-        code = NOT_WHOLE if answer.returncode in DAMAGE else NOT_LOOKED_AT
+        code: Code = NOT_WHOLE if answer.returncode in DAMAGE else NOT_LOOKED_AT
         words = " ".join(check)
         yield refusal(code, place=step.because, line=step.line, command=words, returned=answer.returncode)
-
-
-def unplanned(plan: Plan, past: Past) -> list[str]:
-    """Interrupted steps that this plan does not contain; only the plan that started them can clear them."""
-    # A teardown is made again from what is still there.
-    begun = {past.planned_for(step) for step in past.begun if past.origin(step).kind in LASTING}
-    return sorted(begun - {step.id for step in plan.steps})
 
 
 def forgettable(plan: Plan, machine: Machine, past: Past, names: Sequence[str]) -> dict[str, list[str]]:

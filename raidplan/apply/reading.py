@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from raidplan.facts import Machine, read_machine
 from raidplan.plan.identities import identity_of, made_nodes
-from raidplan.plan.places import DEFAULTS
+from raidplan.plan.places import CHECK_OF_CRON, DEFAULTS
 from raidplan.plan.step import Plan, WriteBlock, WriteFile
 
 
@@ -35,7 +35,7 @@ def read_for(plan: Plan) -> Machine:
 
 def paths_of(plan: Plan) -> tuple[str, ...]:
     written = [step.action.file for step in plan.steps if isinstance(step.action, WriteFile | WriteBlock)]
-    return tuple(dict.fromkeys([*written, DEFAULTS, *plan.proof_keys("directory")]))
+    return tuple(dict.fromkeys([*written, DEFAULTS, CHECK_OF_CRON, *plan.proof_keys("directory")]))
 
 
 def swap_files_of(plan: Plan) -> tuple[str, ...]:

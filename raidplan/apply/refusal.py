@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from raidplan.base.figures import Figure, Figures
 from raidplan.facts.match import Mismatch
 from raidplan.facts.prove import Deviation
+
+Code = Literal[
+    "disk-unmatched", "disk-not-blank", "kept-differs", "disk-read-only", "disk-unreadable", "target-not-blank",
+    "in-use", "in-use-elsewhere", "open-for-writing", "not-understood", "hidden-from-lvm", "shared", "firmware",
+    "needed-at-boot", "not-started", "differs", "runs-under-other-name", "superblocks-lost", "not-of-that-step",
+    "gone", "not-in-journal", "not-as-planned", "not-whole", "not-looked-at", "name-taken", "uuid-taken",
+    "terminal-missing", "passphrase-unfit", "passphrase-differs", "passphrase-wrong", "key-file", "key-wrong",
+    "undo-interrupted", "interrupted-elsewhere", "machine-changed", "not-in-plan", "journal-hidden", "not-mountable",
+    "not-unmountable", "assembly-held-off", "not-undoable", "changed-since", "block-damaged", "foreign-lines",
+    "lines-conflict", "others-unchecked", "mount-conflict", "mount-point", "file-not-writable", "initramfs",
+    "machine-unclear", "not-root", "not-administrator", "program-missing", "program-not-roots", "version",
+    "module-missing", "udev-absent", "systemd-absent", "target-not-mounted", "firmware-differs", "loader-cannot-read",
+    "loader-unsigned", "memory",
+]  # fmt: skip
+"""The word for a reason, never given another meaning; `render/refusal_codes.py` says what each means and what ends it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +33,7 @@ class Refusal:
     they were read.
     """
 
-    code: str
+    code: Code
     case: str = ""
     place: str = ""
     line: int = 0
@@ -26,7 +42,7 @@ class Refusal:
     """Properties that are not as planned, where the reason is about those."""
 
 
-def refusal(code: str, case: str = "", *, place: str = "", line: int = 0, **figures: Figure) -> Refusal:
+def refusal(code: Code, case: str = "", *, place: str = "", line: int = 0, **figures: Figure) -> Refusal:
     """A refusal with these figures."""
     return Refusal(code, case, place, line, figures)
 

@@ -17,7 +17,8 @@ from raidplan.apply.teardown.assembly_hold import lift
 from raidplan.apply.undo.copying import NoRoom, Start, keep
 from raidplan.apply.world import World
 from raidplan.plan.codec import plan_digest, plan_to_json
-from raidplan.plan.origin import LAYOUT
+from raidplan.plan.origin import LAYOUT, TEARDOWN
+from raidplan.plan.step import Zero
 
 
 def carry_out(
@@ -35,6 +36,9 @@ def carry_out(
         try:
             added = [step for step in decision.left.steps if step.origin != LAYOUT]
             written = {step.id: step.guard for step in added if step.guard and step.changes}
+            zeroes = [step for step in added if step.origin == TEARDOWN and isinstance(step.action, Zero)]
+            written |= {step.id: step.clears for step in zeroes if step.clears}
+            journal.cleared = {step.id: step.destroys for step in zeroes}
             journal.marks = {
                 **marks_of_added(decision.whole, decision.disks, written),
                 **marks(decision.whole, decision.disks),

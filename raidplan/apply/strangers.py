@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from raidplan.apply.refusal import Refusal, refusal
+from raidplan.apply.refusal import Code, Refusal, refusal
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.plan.step import Plan, Run, Step
@@ -21,7 +22,7 @@ def mounted(plan: Plan, machine: Machine) -> list[Step]:
     return [step for step in steps if step.proof and machine.observe("mount", step.proof.key)]
 
 
-def strangers(plan: Plan, machine: Machine, code: str) -> Iterator[Refusal]:
+def strangers(plan: Plan, machine: Machine, code: Code) -> Iterator[Refusal]:
     """A refusal with this code for each mount point of a plan at which another file system is mounted, or a part of ours."""
     for step in mounted(plan, machine):
         assert step.proof
@@ -66,11 +67,12 @@ def _is_ours(step: Step, found: Properties, plan: Plan, machine: Machine) -> boo
 
 
 def _root(step: Step, found: Properties) -> object:
-    """The root that a mount has by its options: of btrfs, the subvolume that they name; without a name the default one, which it has."""
+    """The root that a mount has by its options: the subvolume that they name; without a name the default one, which it has."""
     argv = step.action.argv if isinstance(step.action, Run) else ()
     options = argv[argv.index("--options") + 1].split(",") if "--options" in argv else []
     named = [option.removeprefix("subvol=") for option in options if option.startswith("subvol=")]
-    if not named and found.get("type") == "btrfs":
+    kind = FILESYSTEMS.get(str(found.get("type")))
+    if not named and kind is not None and kind.subvolumes:
         return found.get("root", WHOLE)
     return WHOLE + named[-1].strip("/") if named else WHOLE
 

@@ -15,3 +15,8 @@ INVISIBLE = re.compile(
 def is_seen(text: str) -> bool:
     """Every character of the text shows, blanks between words included."""
     return text.isprintable() and not INVISIBLE.search(text)
+
+
+def escaped(text: str) -> str:
+    """Text from a disk for a sentence: unprintable characters are escaped, so that they cannot move the cursor."""
+    return "".join(c if is_seen(c) else c.encode("unicode_escape").decode() for c in text)

@@ -6,11 +6,12 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, forgettable, look, missing, unplanned
+from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, forgettable, look, missing
 from raidplan.apply.decide.not_started import not_started
+from raidplan.apply.decide.unplanned import unplanned
 from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, Journal, open_journal
 from raidplan.apply.journal.lock import Held, only_one
-from raidplan.apply.refusal import Refusal, refusal, unmatched
+from raidplan.apply.refusal import Code, Refusal, refusal, unmatched
 from raidplan.apply.world import World
 from raidplan.cli import FINDINGS, OK, REFUSED, UNABLE
 from raidplan.cli.apply import plan_of
@@ -92,7 +93,8 @@ def _record(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str] 
         talk(
             f"not in this layout: {id}, which was interrupted; what it left on the devices stays there, and nothing clears it"
         )
-    for code in (NOT_WHOLE, NOT_LOOKED_AT):
+    remedies: tuple[Code, ...] = (NOT_WHOLE, NOT_LOOKED_AT)
+    for code in remedies:
         if any(reason.code == code for reason in unsound):
             talk(f"{' '.join(CODES[code])} Then adopt again.")
     return FINDINGS if unsound else OK

@@ -149,16 +149,16 @@ def _udev(topology: Topology, tuned: list[str], members: list[str]) -> Iterator[
 
 
 def _crypttab(topology: Topology, lines: list[str]) -> Step:
-    made = [
-        step.id for item in _made_here(topology) for step in item.kind.steps(item.name, item.path, topology)
-    ]
+    steps = (
+        step for item in _made_here(topology) for step in item.kind.steps(item.name, item.path, topology)
+    )
     return Step(
         id="config.crypttab",
         phase="configure",
         say=f"enter {counted(len(lines), 'line')} into {CRYPTTAB}",
         action=WriteBlock(CRYPTTAB, "\n".join(lines) + "\n", topology.host),
         because="encryption",
-        needs=tuple(step for step in made if step.startswith("encryption.") and step.endswith(".make")),
+        needs=tuple(step.id for step in steps if step.proof and step.proof.kind == "encryption"),
         targets=(CRYPTTAB,),
     )
 

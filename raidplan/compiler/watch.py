@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from raidplan.base.levels import LEVELS
 from raidplan.plan.places import CHECK, DEFAULTS, MONITOR
 from raidplan.plan.step import Proof, Run, Step, WriteBlock
+from raidplan.plan.switches import switch
 from raidplan.topology import Topology
 
 EVERY = "all arrays of this machine, also those that no layout names"
@@ -22,13 +23,6 @@ def watch_steps(topology: Topology) -> Iterator[Step]:
     if redundant and monitoring.scrub:
         yield (_scrub if monitoring.scrub == "monthly" else _no_scrub)(topology.target)
         yield _no_second_scrub(topology.host)
-
-
-def _switch(target: str, verb: str, *units: str) -> Run:
-    """Switches units of this system, now as well, or those of a system that does not run."""
-    return Run(
-        ("systemctl", f"--root={target}", verb, *units) if target else ("systemctl", verb, "--now", *units)
-    )
 
 
 def _monitor(mail: str) -> Step:
@@ -51,7 +45,7 @@ def _scrub(target: str) -> Step:
         id="config.scrub",
         phase="configure",
         say=f"read all members once a month to find latent errors ({EVERY})",
-        action=_switch(target, "enable", start),
+        action=switch(target, "enable", start),
         because="monitoring.scrub",
         targets=(start,),
         proof=Proof("unit", start, {"enabled": "enabled"}),
@@ -63,7 +57,7 @@ def _no_scrub(target: str) -> Step:
         id="config.scrub",
         phase="configure",
         say=f"no longer read the members once a month to find latent errors ({EVERY})",
-        action=_switch(target, "disable", *CHECK),
+        action=switch(target, "disable", *CHECK),
         because="monitoring.scrub",
         targets=CHECK,
         proof=Proof("unit", CHECK[0], {"enabled": "disabled"}),

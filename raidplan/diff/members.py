@@ -69,10 +69,11 @@ class Members:
         pairs = self._exchanged()
         how = self._way(pairs)
         for before, after in pairs:
-            yield Change(f"members.{after}", *self._names(self.old[before], self.new[after]), how)
+            names = self._names(self.old[before], self.new[after])
+            yield Change(f"members.{after}", *names, how, of_member=True)
         if not self.whole:
             for slot in sorted(self.unreadable - {before for before, _ in pairs}):
-                yield Change(f"members.{slot}", self.old[slot].device, GONE, None)
+                yield Change(f"members.{slot}", self.old[slot].device, GONE, None, of_member=True)
 
     @property
     def _mirrored(self) -> bool:

@@ -46,7 +46,7 @@ def needed(device: str, storage: Storage) -> str:
     """Advice where only disks that have left, or the order of members, are in the way of an array; else nothing."""
     for item in storage.old.below(device):
         reasons = _stopping(item.path, storage)
-        if item.path[0] == "arrays" and reasons and all(each.key.startswith("members.") for each in reasons):
+        if item.path[0] == "arrays" and reasons and all(each.of_member for each in reasons):
             members = (place.disk for place in storage.members(0, item.name))
             gone = [disk for disk in members if disk and disk not in storage.disks]
             if gone:

@@ -55,6 +55,8 @@ class Change:
     new: str
     how: Way | None
     """None if nothing changes it in place."""
+    of_member: bool = False
+    """It is about one of the members of an array."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,6 @@ NVME: Mapping[int, DiskClass] = {
     5: DiskClass("NVMe disk on PCIe 5", 12400e6, "Crucial T700, data sheet"),
 }
 """By the generation of its bus; a solid-state disk right on a PCIe bus is one."""
-CLASSES = (*HARD_DISKS.values(), SOLID, *NVME.values())
 
 
 def disk_class(size: int | None, *, rotational: bool | None, pcie: int | None) -> DiskClass:

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from raidplan.base.hidden import escaped
 from raidplan.base.identity import lvm_form
 from raidplan.facts.arrays import Array
 from raidplan.facts.block import Block, Names, text_of
 from raidplan.facts.loop_devices import loops_on_devices
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.readings import Readings
-from raidplan.facts.signatures import plain
 from raidplan.facts.traces import words
 from raidplan.facts.unrecognised import read_unrecognised
 
@@ -43,7 +43,9 @@ def read_block_devices(readings: Readings, names: Names, md: Iterable[Array]) ->
             uses=tuple(uses.get(block.name, ())),
             found=tuple(_found(readings, block)),
             content=tuple(map(words, traces)) or tuple(_content(readings, block)),
-            unknown_from=next((one.offset for one in traces[:1] if one.type == "data" and not one.place), -1),
+            unknown_from=next(
+                (one.offset for one in traces[:1] if one.type == "data" and one.where == "disk"), -1
+            ),
             state=text_of(readings.root / "sys/block" / block.name / "md/array_state") if block.is_md else "",
             group=lvm_form(group[1]) if group else "",
         )
@@ -99,7 +101,7 @@ def _content(readings: Readings, block: Block) -> Iterator[str]:
     if block.node in readings.unreadable:
         yield f"cannot be read: {readings.unreadable[block.node]}"
     for one in readings.signatures.get(block.node, ()):
-        yield plain(one.type) + (f" '{plain(one.label)}'" if one.label else "")
+        yield escaped(one.type) + (f" '{escaped(one.label)}'" if one.label else "")
 
 
 def found_line(partition: int, offset: str, kind: str, uuid: str) -> str:
@@ -112,7 +114,7 @@ def direct_uses(readings: Readings) -> dict[str, list[str]]:
     """Kernel name to the users of a device other than block devices above it: mounts, swap, btrfs, loop devices."""
     found: dict[str, list[str]] = {}
     for mount in readings.mounts:
-        found.setdefault(mount.device, []).append(f"mounted at {plain(mount.point)}")
+        found.setdefault(mount.device, []).append(f"mounted at {escaped(mount.point)}")
     for area in readings.swaps:
         found.setdefault(area.device, []).append("swap")
     # mountinfo names one device of a btrfs only, and a loop device is no holder.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from raidplan.base.hidden import escaped
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact, Trace
-from raidplan.facts.signatures import plain
 from raidplan.facts.traces import words
 
 
@@ -85,15 +85,15 @@ class Stack:
                 below = self.blocks.get(block.below[0])
                 return f"partition {number} of {self.called(below) if below else block.below[0]}"
             case "array":
-                stored = plain(str((self.machine.observe("array", name) or {}).get("name") or ""))
+                stored = escaped(str((self.machine.observe("array", name) or {}).get("name") or ""))
                 called = f"'{stored}'" if stored else name
-                return f"the array {called} ({plain(f'/dev/{block.name}')})"
+                return f"the array {called} ({escaped(f'/dev/{block.name}')})"
             case "volume":
-                return f"the volume {plain(name) if block.identity.startswith('volume:') else block.name}"
+                return f"the volume {escaped(name) if block.identity.startswith('volume:') else block.name}"
             case "mapping":
                 opened = self.machine.observe("mapping", name) or {}
-                return f"the opened encryption {plain(str(opened.get('name') or block.name))}"
-        return plain(f"/dev/{block.name}")
+                return f"the opened encryption {escaped(str(opened.get('name') or block.name))}"
+        return escaped(f"/dev/{block.name}")
 
     def named(self, kernel_name: str) -> str:
         """The layout name of a disk, or its node if the plan does not name it."""
@@ -101,6 +101,11 @@ class Stack:
             (name for name, disk in self.disks.items() if disk.kernel_name == kernel_name),
             f"/dev/{kernel_name}",
         )
+
+    def disk_of(self, name: str) -> str:
+        """The disk that a device is, or is a partition of, as `named` calls it."""
+        block = self.blocks.get(name)
+        return self.named(block.below[0] if block and block.kind == "partition" else name)
 
     def _disk(self, name: str) -> DiskFact | None:
         return next((disk for disk in self.machine.disks if disk.kernel_name == name), None)

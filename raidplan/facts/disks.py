@@ -10,13 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from raidplan.base.hidden import escaped
 from raidplan.facts.block import Block, read_at, text_of
 from raidplan.facts.block_devices import direct_uses, links_of
 from raidplan.facts.machine import DiskFact, PartitionFact, Trace
 from raidplan.facts.readings import Readings
-from raidplan.facts.signatures import Ask, plain, rows_of
+from raidplan.facts.signatures import Ask, rows_of
 from raidplan.facts.tables import Entry
-from raidplan.facts.traces import FUTURE, Place, read_traces
+from raidplan.facts.traces import Place, read_traces
 
 LSBLK = ("lsblk", "--json", "--nodeps", "--output", "KNAME,TYPE,SERIAL,WWN,MODEL,TRAN")
 """Columns that util-linux has had since 2.33. Of the rest of lsblk nothing is used: udev may be out of date."""
@@ -61,15 +62,19 @@ def _traces(readings: Readings, disk: Block) -> tuple[Trace, ...]:
         return (Trace(disk.logical, "gpt", room=disk.size, uuid=table.uuid),)
     parts = sorted((b for b in readings.blocks.values() if b.disk == disk.name), key=lambda b: b.partition)
     places = [
-        Place(part.start, part.size, f"partition {part.partition}", readings.found_on(part)) for part in parts
+        Place(
+            part.start, part.size, f"partition {part.partition}", readings.found_on(part), where="partition"
+        )
+        for part in parts
     ]
-    places += (Place(start, size, FUTURE) for start, size in readings.ranges)
-    read = partial(read_at, readings.root / "dev" / disk.name)
     closed = [
-        Trace(part.start, "unreadable", part.start, part.size, place, detail=readings.unreadable[part.node])
-        for part, place in ((disk, ""), *((part, f"partition {part.partition}") for part in parts))
+        place.trace(part.start, "unreadable", readings.unreadable[part.node])
+        for part, place in ((disk, Place(0, disk.size)), *zip(parts, places, strict=True))
         if part.node in readings.unreadable
     ]
+    words = "the range of a future partition"
+    places += (Place(start, size, words, where="future") for start, size in readings.ranges)
+    read = partial(read_at, readings.root / "dev" / disk.name)
     return (
         *closed,
         *read_traces(read, disk.logical, Place(0, disk.size, signatures=readings.found_on(disk)), places),
@@ -121,7 +126,9 @@ def partitions_of(readings: Readings, disk: Block) -> Iterator[PartitionFact]:
         # A table that was changed behind the kernel's back gives its entries to no device.
         entry = entry_of(entries.get(block.partition), block)
         uuid, kind, name = (entry.uuid, entry.type, entry.name) if entry else ("", "", "")
-        yield PartitionFact(block.node, uuid, kind, block.start, block.size, name, readings.words(block.node))
+        yield PartitionFact(
+            block.node, uuid, kind, block.start, block.size, name, readings.words(block.node), readings.types(block.node)
+        )  # fmt: skip
     # A boot sector of a file system can look like a DOS table, so that is believed with the kernel only.
     unknown = entries.keys() - {block.partition for block in known} if table and table.kind == "gpt" else ()
     for number in sorted(unknown):
@@ -145,7 +152,9 @@ def _users(
     yield from uses.get(block.name, ())
     for holder in block.holders:
         above = readings.blocks.get(holder)
-        yield f"held by {plain(above.dm_name)} ({holder})" if above and above.dm_name else f"held by {holder}"
+        yield (
+            f"held by {escaped(above.dm_name)} ({holder})" if above and above.dm_name else f"held by {holder}"
+        )
     parts = [other.name for other in readings.blocks.values() if other.disk == block.name]
     for name in (*parts, *block.holders):
         if name in readings.blocks:

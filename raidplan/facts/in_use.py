@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from raidplan.base.hidden import escaped
 from raidplan.facts.block import SYS_BLOCK, kernel_name, partitions_in
 from raidplan.facts.loop_devices import loops_on_devices
 from raidplan.facts.mounts import unescaped
-from raidplan.facts.signatures import plain
 from raidplan.facts.writers import is_begun_by_us, number_of_file, processes, program, ways_to_write
 
 CONFIG = Path("/sys/kernel/config")
@@ -128,7 +128,7 @@ def _exports(numbers: dict[str, str]) -> Iterator[str]:
             with suppress(OSError):
                 number = number_of_file(os.stat(file.read_text().strip()))
                 if number in numbers:
-                    yield f"{numbers[number]} is exported by {exporter} ({plain(file.parent.name)})"
+                    yield f"{numbers[number]} is exported by {exporter} ({escaped(file.parent.name)})"
 
 
 def _mounts(numbers: dict[str, str]) -> Iterator[str]:
@@ -143,7 +143,7 @@ def _mounts(numbers: dict[str, str]) -> Iterator[str]:
             for line in (process / "mountinfo").read_bytes().decode(errors="replace").split("\n"):
                 words = line.split(" ")
                 if len(words) > 4 and (number := f"b{words[2]}") in numbers:
-                    where = f"{numbers[number]} is mounted at {plain(unescaped(words[4]))}"
+                    where = f"{numbers[number]} is mounted at {escaped(unescaped(words[4]))}"
                     yield where if process.name == str(os.getpid()) else f"{where} for {program(process)}"
 
 

@@ -45,9 +45,8 @@ def _differing(
         yield "uuid", partition.uuid, wanted.uuid
     if wanted.type and partition.type != wanted.type:
         yield "type", partition.type, wanted.type
-    holds = sorted({words.partition(" at ")[0] for words in partition.signatures})
-    if wanted.holds and wanted.holds not in holds:
-        yield "holds", " and ".join(holds), wanted.holds
+    if wanted.holds and wanted.holds not in partition.holds:
+        yield "holds", " and ".join(partition.holds or partition.signatures), wanted.holds
     mount = machine.observe("mount", wanted.mount) if here and wanted.mount else None
     if here and wanted.mount and (mount or {}).get("source") != f"partition:{partition.uuid}":
         yield "mount", str((mount or {}).get("source", "")), wanted.mount

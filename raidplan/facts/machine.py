@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from raidplan.plan.step import Value
 
@@ -41,12 +41,19 @@ class PartitionFact:
     size: int
     name: str = ""
     signatures: tuple[str, ...] = ()
+    """In words, as those of a disk."""
+    holds: tuple[str, ...] = ()
+    """The types of the signatures, in libblkid's words; none if it could not be read."""
 
     @property
     def number(self) -> int:
         """The number in the partition table, by the kernel's name; 0 where that has none."""
         digits = re.search(r"\d+$", self.node)
         return int(digits[0]) if digits else 0
+
+
+Where = Literal["disk", "partition", "future", "inside"]
+"""The kind of a range: the disk itself, a partition of any table, where the layout wants one, the inside of an array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,7 @@ class Trace:
     offset: int
     type: str
     start: int = 0
-    """The start of the range that holds it: the disk, a partition of any table, the inside of an array."""
+    """The start of the range that holds it."""
     room: int = 0
     """The size of that range."""
     place: str = ""
@@ -70,6 +77,8 @@ class Trace:
     detail: str = ""
     members: int = 0
     """For an array: its number of members when complete."""
+    where: Where = "disk"
+    """The kind of the range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,10 +278,12 @@ def _fact(kind: type[Fact], data: dict[str, Any]) -> Fact:
     values: dict[str, Any] = {}
     for known in fields(kind):
         value = tuple(data[known.name]) if isinstance(data[known.name], list) else data[known.name]
-        if type(value) is not _TYPES.get(str(known.type), tuple):
+        allowed = _WORDS.get(str(known.type), (value,))
+        if type(value) is not _TYPES.get(str(known.type), tuple) or value not in allowed:
             raise ValueError(f"'{known.name}' of {data.get('node', 'a trace')} in the snapshot is {value!r}")
         values[known.name] = value
     return kind(**values)
 
 
-_TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool}
+_TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "Where": str}
+_WORDS: dict[str, tuple[object, ...]] = {"Where": get_args(Where)}

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from raidplan.base.hidden import escaped
 from raidplan.facts import arrays, contents, host, lvm
 from raidplan.facts.block import Block, Names, read_at, read_blocks
 from raidplan.facts.block_devices import read_block_devices
@@ -20,7 +21,7 @@ from raidplan.facts.machine import Machine, Properties
 from raidplan.facts.mounts import mount_objects, of_system, read_mounts, read_swaps
 from raidplan.facts.readings import Readings
 from raidplan.facts.run import Result, run
-from raidplan.facts.signatures import Ask, plain, read_signatures
+from raidplan.facts.signatures import Ask, read_signatures
 from raidplan.facts.tables import Table, read_table
 
 READING_TIME = 120.0
@@ -106,7 +107,7 @@ def _noting(failed: list[str], ask: Ask) -> Ask:
     def must(argv: Sequence[str]) -> Result:
         answer = ask(argv)
         if not answer.ok:
-            said = plain(answer.stderr.strip()[-200:]) or answer.returncode
+            said = escaped(answer.stderr.strip()[-200:]) or answer.returncode
             failed.append(UNSETTLED if argv == SETTLE else f"{argv[0]} failed: {said}")
         return answer
 

@@ -39,6 +39,10 @@ class Readings:
             return (f"cannot be read: {self.unreadable[node]}",)
         return tuple(str(signature) for signature in self.signatures.get(node, ()))
 
+    def types(self, node: str) -> tuple[str, ...]:
+        """The types of the signatures, each once."""
+        return tuple(sorted({signature.type for signature in self.signatures.get(node, ())}))
+
     def found_on(self, block: Block) -> Sequence[Signature] | None:
         """The signatures that libblkid finds on a device; None if the device could not be read."""
         return None if block.node in self.unreadable else self.signatures.get(block.node, ())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from raidplan.base.hidden import is_seen
+from raidplan.base.hidden import escaped
 from raidplan.facts.run import Result
 
 Ask = Callable[[Sequence[str]], Result]
@@ -28,8 +28,8 @@ class Signature:
     usage: str = ""
 
     def __str__(self) -> str:
-        label = f" ({plain(self.label)})" if self.label else ""
-        return f"{plain(self.type)} at {self.offset}{label}"
+        label = f" ({escaped(self.label)})" if self.label else ""
+        return f"{escaped(self.type)} at {self.offset}{label}"
 
 
 def read_signatures(nodes: Sequence[str], ask: Ask) -> tuple[dict[str, list[Signature]], dict[str, str]]:
@@ -41,7 +41,7 @@ def read_signatures(nodes: Sequence[str], ask: Ask) -> tuple[dict[str, list[Sign
         by_name = parse_wipefs(found.stdout)
         return {node: by_name.get(node.removeprefix("/dev/"), []) for node in nodes}, {}
     if len(nodes) == 1 or found.returncode == 127:
-        return {}, {node: plain(found.stderr.strip()[-200:]) or "wipefs failed" for node in nodes}
+        return {}, {node: escaped(found.stderr.strip()[-200:]) or "wipefs failed" for node in nodes}
     # One device that cannot be read takes the answers about all others with it: look for it by halves.
     half = len(nodes) // 2
     (first, closed), (second, closed_too) = (
@@ -73,8 +73,3 @@ def rows_of(text: str, *path: str) -> list[Mapping[str, Any]]:
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
-
-
-def plain(text: str) -> str:
-    """Text from a disk for a sentence: unprintable characters are escaped, so that they cannot move the cursor."""
-    return "".join(c if is_seen(c) else c.encode("unicode_escape").decode() for c in text)

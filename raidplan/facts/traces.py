@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from raidplan.base.hidden import escaped
 from raidplan.base.reader import Reader, all_are
 from raidplan.base.size import GIB, KIB, SECTOR
-from raidplan.facts.machine import Trace
+from raidplan.facts.machine import Trace, Where
 from raidplan.facts.magic import recognised
 from raidplan.facts.members import superblocks
-from raidplan.facts.signatures import Signature, plain
+from raidplan.facts.signatures import Signature
 from raidplan.facts.tables import GPT, Table, gpt, read_table
 
 EDGE = 1024 * KIB
@@ -27,10 +28,6 @@ SMALL = GIB
 """Bytes of a device that is read whole."""
 MOST_PLACES = 192
 BLANK = (0x00, 0xFF)
-FUTURE = "the range of a future partition"
-"""The name of a place where the layout wants a partition."""
-INSIDE = "inside the array on "
-"""The name of a place where an old array's data begins: a part of its content shows there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +41,12 @@ class Place:
     """The signatures that libblkid finds there; None if the range is no device, so that nobody can ask."""
     data: bool = True
     """Bytes that nobody recognises count here; inside an array they are what an array is for."""
+    where: Where = "disk"
+    """The kind of the range."""
+
+    def trace(self, offset: int, type: str, detail: str = "") -> Trace:
+        """A trace in this range."""
+        return Trace(offset, type, self.start, self.size, self.words, detail=detail, where=self.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +115,9 @@ def words(trace: Trace) -> str:
     where = f" in {trace.place}" if trace.place else ""
     if trace.type == "data":
         return f"data that nothing here recognises from byte {trace.offset} on{where}"
-    label = f" '{plain(trace.label)}'" if trace.label else ""
+    label = f" '{escaped(trace.label)}'" if trace.label else ""
     detail = f" ({trace.detail})" if trace.detail else ""
-    return f"{plain(trace.type)}{label}{detail} at byte {trace.offset}{where}"
+    return f"{escaped(trace.type)}{label}{detail} at byte {trace.offset}{where}"
 
 
 def _at(read: Reader, sector: int, place: Place) -> Iterator[Trace]:
@@ -122,20 +125,21 @@ def _at(read: Reader, sector: int, place: Place) -> Iterator[Trace]:
     try:
         window = _window(read, place)
     except OSError as error:
-        detail = error.strerror or "cannot be read"
-        yield Trace(place.start, "unreadable", place.start, place.size, place.words, detail=detail)
+        yield place.trace(place.start, "unreadable", error.strerror or "cannot be read")
         return
     found = list(_found(window, sector, place))
     stain = window.stain
     if not found and place.data and stain is not None:
-        found = [Trace(place.start + stain, "data", place.start, place.size, place.words)]
+        found = [place.trace(place.start + stain, "data")]
     yield from found
     for block in superblocks(window.at, place.size):
         # With the superblock at the end, the array's content stands where the member's own would.
         size = min(block.data_size, place.size - block.data_offset)
         if block.data_offset and size > 0 and place.data:
-            words = INSIDE + (place.words or "the disk")
-            yield from _at(read, sector, Place(place.start + block.data_offset, size, words, data=False))
+            # Where an old array's data begins, a part of its content shows.
+            words = f"inside the array on {place.words or 'the disk'}"
+            inside = Place(place.start + block.data_offset, size, words, data=False, where="inside")
+            yield from _at(read, sector, inside)
 
 
 def _window(read: Reader, place: Place) -> Window:
@@ -161,7 +165,9 @@ def _found(window: Window, sector: int, place: Place) -> Iterator[Trace]:
         others = [Trace(at, one.type, uuid=one.uuid, label=one.label) for at, one in places]
     for trace in (*own, *(one for one in others if (one.offset, one.type) not in known)):
         at = place.start + trace.offset
-        yield replace(trace, offset=at, start=place.start, room=place.size, place=place.words)
+        yield replace(
+            trace, offset=at, start=place.start, room=place.size, place=place.words, where=place.where
+        )
 
 
 def _members(window: Window) -> Iterator[Trace]:
@@ -213,7 +219,8 @@ def _in_tables(read: Reader, sector: int, size: int) -> Iterator[Place]:
     for words, table in tables.items():
         for entry in table.entries if table else ():
             if entry.size > 0 and entry.start + entry.size <= size:
-                yield Place(entry.start, entry.size, f"partition {entry.number} of {words}")
+                name = f"partition {entry.number} of {words}"
+                yield Place(entry.start, entry.size, name, where="partition")
 
 
 def _between(read: Reader, disk: Place) -> Iterator[Trace]:

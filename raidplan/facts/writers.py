@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from raidplan.facts.signatures import plain
+from raidplan.base.hidden import escaped
 
 PROC = Path("/proc")
 RING = "anon_inode:[io_uring]"
@@ -29,7 +29,7 @@ def processes() -> list[Path]:
 def program(process: Path) -> str:
     """A process for a person. Raises OSError where it has ended."""
     name = (process / "comm").read_bytes().decode(errors="replace").strip()
-    return f"process {process.name} ({plain(name)})"
+    return f"process {process.name} ({escaped(name)})"
 
 
 def is_begun_by_us(process: Path) -> bool:

@@ -26,6 +26,8 @@ CRYPTTAB = "/etc/crypttab"
 DEFAULTS = "/etc/default/mdadm"
 """A file that Debian's scripts of mdadm read; of two lines the later one counts."""
 CHECK = ("mdcheck_start.timer", "mdcheck_continue.timer")
+CHECK_OF_CRON = "/etc/cron.d/mdadm"
+"""Where it is there, as in Debian 12, the distribution's own check is that of cron; where not, as in Debian 13, the timers."""
 LAST_RESORT = "mdadm-last-resort@.timer"
 MONITOR = "mdmonitor.service"
 INITRAMFS_ASIDE = "/boot/raidplan.new"

@@ -178,6 +178,11 @@ class Step:
         return replace(self, needs=needs, follows=tuple(step for step in self.follows if step in known))
 
     @property
+    def named(self) -> str:
+        """The name of the thing of the layout that asks for it."""
+        return self.because.rpartition(".")[2]
+
+    @property
     def disks(self) -> frozenset[str]:
         """The disks that its command names or its guard looks at."""
         words: tuple[str, ...] = self.guard

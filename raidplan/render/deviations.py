@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from raidplan.base.hidden import escaped
 from raidplan.base.size import human
 from raidplan.facts.prove import Deviation
-from raidplan.facts.signatures import plain
 from raidplan.plan.step import Value
 
 BYTES = frozenset(
@@ -58,7 +58,7 @@ def _listed(items: list[str]) -> str:
 
 def _name(text: str) -> str:
     """Text that may name a disk as proofs do: without the braces."""
-    return plain(text[1:-1] if text.startswith("{") and text.endswith("}") else text)
+    return escaped(text[1:-1] if text.startswith("{") and text.endswith("}") else text)
 
 
 def _words(name: str) -> str:

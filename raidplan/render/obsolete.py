@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from raidplan.apply.change.obsolete import Mounted, Obsolete, Prioritised, Standing, Tuned
-from raidplan.facts.signatures import plain
+from raidplan.base.hidden import escaped
 
 SETTERS = {"layout": "the layout", "rule": "that rule"}
 
@@ -14,7 +14,7 @@ def obsolete_text(found: Obsolete) -> str:
     """A sentence: the object or setting, how long it stays, and the command that ends it now, if there is one."""
     match found:
         case Standing(kind, name, key):
-            return f"left standing: the {kind.replace('_', ' ')} {plain(name)} ({plain(key)}) is no longer in the layout; raidplan leaves it as it is"
+            return f"left standing: the {kind.replace('_', ' ')} {escaped(name)} ({escaped(key)}) is no longer in the layout; raidplan leaves it as it is"
         case Tuned(device, attribute, value, by):
             name = attribute.partition("/")[2]
             says = f"left running: {device} keeps {name} {value}, which {SETTERS[by]} no longer sets; it ends with the next boot"
@@ -22,10 +22,10 @@ def obsolete_text(found: Obsolete) -> str:
                 f", or now: echo {found.default} >/sys/block/{device}/{attribute}" if found.default else ""
             )
         case Mounted(point):
-            return f"left mounted: {plain(point)}, which the layout no longer mounts; it ends with the next boot, or now: umount {plain(shlex.quote(point))}"
+            return f"left mounted: {escaped(point)}, which the layout no longer mounts; it ends with the next boot, or now: umount {escaped(shlex.quote(point))}"
         case Prioritised(source, priority):
-            word = plain(shlex.quote(source))
+            word = escaped(shlex.quote(source))
             return (
-                f"left running: swap {plain(source)} keeps priority {priority}, which the layout no longer sets; it ends with "
+                f"left running: swap {escaped(source)} keeps priority {priority}, which the layout no longer sets; it ends with "
                 f"the next boot, or now, if the memory has room for its content: swapoff {word} && swapon {word}"
             )

@@ -148,12 +148,11 @@ def in_two_runs(plan: Plan) -> str:
 
 def starts(plan: Plan) -> bool:
     """Whether a boot loader is installed where a root file system is made."""
-    made = {step.id for step in plan.steps}
-    roots = (
-        step.id for step in plan.steps if step.proof and (step.proof.kind, step.proof.key) == ("mount", "/")
-    )
+    proven = [(step.because, step.proof) for step in plan.steps if step.proof and not step.changes]
+    made = {because for because, proof in proven if proof.kind == "filesystem"}
+    roots = {because for because, proof in proven if (proof.kind, proof.key) == ("mount", "/")}
     proofs = {step.proof.kind for step in (*plan.steps, *plan.whole) if step.proof}
-    return "boot_loader" in proofs or not any(root.removesuffix("mount") + "make" in made for root in roots)
+    return "boot_loader" in proofs or made.isdisjoint(roots)
 
 
 def target(plan: Plan) -> str:
@@ -184,6 +183,12 @@ def formatted(plan: Plan) -> str:
     return "; ".join(parts)
 
 
+def destroys(plan: Plan) -> bool:
+    """Whether something is destroyed, or may be."""
+    given_up = not plan.machine_digest and any(disk.wipe for disk in plan.disks)
+    return bool(plan.lost) or given_up or any(losses(step) for step in plan.steps)
+
+
 def destroyed(plan: Plan) -> str:
     """The number of losses; without a machine, the disks whose content the layout gives up."""
     if plan.lost:
@@ -195,13 +200,7 @@ def destroyed(plan: Plan) -> str:
     if others:
         return counted(others, "thing")
     offline = not plan.machine_digest and written_disks(plan)
-    return (
-        f"{NOTHING}: apply refuses a disk that is not blank (no disk has wipe: true)" if offline else NOTHING
-    )
-
-
-NOTHING = "nothing"
-"""The beginning of what is destroyed, where that is no loss."""
+    return "nothing" + ": apply refuses a disk that is not blank (no disk has wipe: true)" * bool(offline)
 
 
 def machine_line(plan: Plan) -> str:

@@ -47,7 +47,7 @@ def _summary(plan: Plan, every: bool) -> Iterator[str]:
     yield "| | |"
     yield "| --- | --- |"
     rows = {word: cell(text) for word, text in overview.summary(plan).items()}
-    if not rows["destroy"].startswith(overview.NOTHING):
+    if overview.destroys(plan):
         rows["destroy"] = f"**{rows['destroy']}**"
     yield f"| steps | {len(plan.steps)} |"
     yield from (f"| {word} | {text} |" for word, text in rows.items())

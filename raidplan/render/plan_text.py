@@ -48,7 +48,7 @@ def _header(plan: Plan, style: Styles) -> Iterator[str]:
         yield style["good"]("nothing to do")
     else:
         for word, text in overview.summary(plan).items():
-            loud = style["destroy"] if word == "destroy" and not text.startswith(overview.NOTHING) else str
+            loud = style["destroy"] if word == "destroy" and overview.destroys(plan) else str
             yield loud(f"  {word:7}  {visible(text)}")
     yield style["faint"](f"  layout   {visible(plan.layout_digest)}")
     yield style["faint"](f"  machine  {visible(overview.machine_line(plan))}")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-CODES: Mapping[str, tuple[str, str]] = {
+from raidplan.apply.refusal import Code
+
+CODES: Mapping[Code, tuple[str, str]] = {
     # the disks, and what is on them
     "disk-unmatched": (
         "No disk, or more than one, has the identifiers, or it is unfit.",

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from string import Formatter
 from typing import Any
 
+from raidplan.base.hidden import escaped
 from raidplan.base.size import human
-from raidplan.facts.signatures import plain
 
 
 class _Sentences(Formatter):
@@ -38,12 +38,12 @@ class _Sentences(Formatter):
 def _shown(value: Any, form: str) -> str:
     if isinstance(value, tuple):
         most, between = re.fullmatch(r"(\d*)(.*)", form, re.DOTALL).groups()  # type: ignore[union-attr]
-        parts = [plain(str(each)) for each in value]
+        parts = [escaped(str(each)) for each in value]
         more = f" and {len(parts) - int(most)} more" if most and len(parts) > int(most) else ""
         return (between or ", ").join(parts[: int(most)] if more else parts) + more
     if form == "exact":
         return f"{human(value)} ({value} bytes)"
-    return human(value) if form == "size" else plain(str(value))
+    return human(value) if form == "size" else escaped(str(value))
 
 
 def filled(template: str, figures: Mapping[str, Any]) -> str:

@@ -75,7 +75,7 @@ def label_too_long() -> None:
     """
 
 
-@stated(Severity.ERROR)
+@stated(Severity.ERROR, general=True)
 def impossible_array() -> None:
     """No array can be made of these members.
 
@@ -95,7 +95,7 @@ def impossible_array() -> None:
     """
 
 
-@stated(Severity.ERROR)
+@stated(Severity.ERROR, general=True)
 def impossible_filesystem() -> None:
     """No file system of this type can be made in this way on this device.
 
@@ -116,7 +116,7 @@ def impossible_filesystem() -> None:
     """
 
 
-@stated(Severity.ERROR)
+@stated(Severity.ERROR, general=True)
 def impossible_volume_group() -> None:
     """No volume group can be made of these devices.
 
@@ -136,7 +136,7 @@ def impossible_volume_group() -> None:
     """
 
 
-@stated(Severity.ERROR)
+@stated(Severity.ERROR, general=True)
 def impossible_encryption() -> None:
     """No device can be encrypted as the layout says.
 

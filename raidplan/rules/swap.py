@@ -217,20 +217,20 @@ def unmirrored_swap(topology: Topology) -> Iterator[Hit]:
     disks = sorted(frozenset[str]().union(*(area.on.exposed for area in plain)))
     safe = _survivor(topology, disks) if disks and topology.once(spread_swap) is None else None
     if safe is not None:
-        word, path = safe
+        purpose, word, path = safe
         alone = len(disks) == 1
         swap = f"swap on {disks[0]} alone" if alone else f"swap on any of {listed(disks, last=' and ')}"
         yield Hit(
             plain[0].path,
-            f"the {word} {path[-1]} survives the loss of a disk, and {swap} does not",
+            f"the {purpose}{word} {path[-1]} survives the loss of a disk, and {swap} does not",
             f"put swap on a raid1 too{_partner(topology, plain[0]) if alone else ''}",
             severity=None if alone else Severity.WARNING,
-            related=(*places("disk", ("hardware", "disks"), disks), place(word.removeprefix("root "), path)),
+            related=(*places("disk", ("hardware", "disks"), disks), place(word, path)),
         )
 
 
-def _survivor(topology: Topology, disks: Sequence[str]) -> tuple[str, Path] | None:
-    """The thing that goes on without a disk: the root file system, or without one an array with a member on these disks."""
+def _survivor(topology: Topology, disks: Sequence[str]) -> tuple[str, str, Path] | None:
+    """The thing that goes on without a disk, by its purpose, its noun and its place: the root file system, or without one an array with a member on these disks."""
     root = topology.once(mounted).get("/")
     if root is None:
         held = (
@@ -239,10 +239,10 @@ def _survivor(topology: Topology, disks: Sequence[str]) -> tuple[str, Path] | No
             if redundant(array) and not topology.disks_below(name).isdisjoint(disks)
         )
         name = next(held, None)
-        return ("array", ("arrays", name)) if name is not None else None
+        return ("", "array", ("arrays", name)) if name is not None else None
     device = topology.layout.filesystems[root].device
     safe = topology.disks_below(device) and not footing(topology, device).exposed
-    return ("root file system", ("filesystems", root)) if safe else None
+    return ("root ", "file system", ("filesystems", root)) if safe else None
 
 
 def _partner(topology: Topology, area: Area) -> str:

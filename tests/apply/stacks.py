@@ -9,7 +9,7 @@ from raidplan.apply.decide.redo_steps import redo
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
 from raidplan.facts import DiskFact, Machine, PartitionFact
-from raidplan.facts.machine import BlockFact, Trace
+from raidplan.facts.machine import BlockFact, Trace, Where
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.identities import made_nodes
 from raidplan.plan.step import Plan, Run, Step, Zero
@@ -91,7 +91,8 @@ class Box:
         )
         self.blocks[name] = replace(block, found=(*block.found, f"0 0x1000 linux_raid_member {array}"))
         detail = f"{level} of {members}, metadata 1.2"
-        return self.trace(disk, Trace(block.start + 4096, "linux_raid_member", block.start, block.size, place, array, label, detail, members))  # fmt: skip
+        where: Where = "partition" if block.below else "disk"
+        return self.trace(disk, Trace(block.start + 4096, "linux_raid_member", block.start, block.size, place, array, label, detail, members, where))  # fmt: skip
 
     def array(self, kernel: str, *members: str, uuid: str = OLD, name: str = "old:data", state: str = "clean", node: str = "", metadata: str = "1.2") -> Box:  # fmt: skip
         """A running array."""
@@ -125,7 +126,16 @@ class Box:
             disk, number = block.below[0], name[len(block.below[0]) :]
             self.trace(
                 disk,
-                Trace(block.start + 0x438, kind, block.start, block.size, f"partition {number}", uuid, label),
+                Trace(
+                    block.start + 0x438,
+                    kind,
+                    block.start,
+                    block.size,
+                    f"partition {number}",
+                    uuid,
+                    label,
+                    where="partition",
+                ),
             )
         return self.put("filesystem", uuid, type=kind, label=label, device=block.identity)
 

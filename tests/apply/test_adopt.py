@@ -17,7 +17,8 @@ import pytest
 
 import raidplan.apply.journal.journal
 import raidplan.facts.run
-from raidplan.apply.adopt import look, missing, unplanned
+from raidplan.apply.adopt import look, missing
+from raidplan.apply.decide.unplanned import unplanned
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.world import World

@@ -155,6 +155,28 @@ def test_the_type_to_write_is_the_one_that_is_there() -> None:
     assert said([other], [raid]) == begins + command, "no layout has a word for it"
 
 
+def test_another_mount_is_ended_by_a_command_that_a_shell_takes() -> None:
+    for point, word in (("/srv", "/srv"), ("/srv/my photos", "'/srv/my photos'")):
+        words = told("mount", "source", point, {"source": "dead"}, {"source": "new"})
+        assert f"(umount {word}), then apply again" in words
+
+
+def test_a_member_that_is_back_as_a_spare_is_not_added_again() -> None:
+    """md takes it by itself once it may sync; mdadm --add would say that it is busy."""
+    planned = array("raid1", 2)
+    back = {**planned, "members": ["missing", "{d1}"], "spares": ["{d0}"], "device": "md127"}
+    wait = f"wait (mdadm --wait {NODE}), then apply again"
+    run = "let them run now (echo idle > /sys/block/md127/md/sync_action), "
+    assert said("members", back, planned).endswith(wait)
+    assert said("members", {**back, "sync_action": "frozen"}, planned).endswith(run + wait)
+    assert f"{AFTER}mdadm {NODE} --remove failed, and wait" in said(
+        "members", {**back, "faulty": ["{d2}"]}, planned
+    )
+    three = array("raid6", 4)
+    one = {**three, "members": ["missing", "missing", "{d2}", "{d3}"], "spares": ["{d0}"]}
+    assert f"mdadm {NODE} --add /dev/d1, and wait" in said("members", one, three)
+
+
 def test_a_failed_member_is_removed_before_anything_takes_its_place() -> None:
     """Until then mdadm --add says that the device is busy."""
     planned = array("raid1", 2)

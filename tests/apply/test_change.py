@@ -56,7 +56,7 @@ REFUSED = {
     "members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d3.vg"]),
         "mdadm /dev/md/p --replace /dev/disk/by-partuuid/639d009d-726a-5ffa-8a19-ebe63f728ecd --with /dev/disk/by-partuuid/"),
     "more members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d2.vg", "d3.vg"]), "mdadm --grow --raid-devices=4 /dev/md/p"),
-    "order": (set_to("arrays", "p", "members", ["d1.vg", "d0.vg", "d2.vg"]), "in the order of the slots"),
+    "order": (set_to("arrays", "p", "members", ["d1.vg", "d0.vg", "d2.vg"]), "in the order of the slots that they have: d0.vg, d1.vg, d2.vg"),
     "PPL": (set_to("arrays", "p", "consistency", "ppl"), "mdadm --grow --consistency-policy=ppl /dev/md/p"),
     "type of a partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "type", "linux"), "only the types differ: write the type that is there (`type: raid`), or"),
     "type of swap": (set_to("hardware", "disks", "d<0-3>", "partitions", "swap", "type", "linux"), "write the type that is there (`type: swap`), or"),
@@ -72,7 +72,7 @@ REFUSED = {
     "journal mode": (set_to("filesystems", "a", "options", ["data=journal"]), "with data=journal"),
     "label in use": (set_to("filesystems", "home", "label", "new"), "umount /srv/home"),
     "hostile label": (set_to("filesystems", "x", "label", "a b;c"), "xfs_io"),
-    "swap in use": (set_to("swap", "s", "label", "two"), "swapoff it"),
+    "swap in use": (set_to("swap", "s", "label", "two"), "switch it off (swapoff /dev/disk/by-partuuid/"),
     "size of a swap file": (set_to("swap", "f", "size", "128MiB"), "by hand: swapoff"),
 }  # fmt: skip
 

@@ -13,9 +13,9 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.past import Past
 from raidplan.apply.world import World
+from raidplan.base.hidden import escaped
 from raidplan.cli import run
 from raidplan.facts.machine import Trace
-from raidplan.facts.signatures import plain
 from raidplan.plan.step import Plan, Run, WriteBlock, WriteFile
 from raidplan.render.losses import loss_texts
 from raidplan.render.note_words import note_text
@@ -55,7 +55,7 @@ def everywhere(text: str) -> Box:
 
 
 def in_use(text: str) -> Box:
-    return everywhere(text).use("dm-0", f"mounted at {plain(text)}")
+    return everywhere(text).use("dm-0", f"mounted at {escaped(text)}")
 
 
 def reaches_others(text: str) -> Box:
@@ -69,7 +69,7 @@ def another_serial(text: str) -> Box:
 
 def held(text: str) -> Box:
     box = pair(text)
-    box.disks["sdb"] = replace(box.disks["sdb"], users=(f"held by {plain(text)}",))
+    box.disks["sdb"] = replace(box.disks["sdb"], users=(f"held by {escaped(text)}",))
     return box
 
 
@@ -113,7 +113,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Plan]:
 
 def harmless(words: str) -> bool:
     """One line, in which nothing moves a cursor or hides."""
-    return words.isprintable() and plain(words) == words
+    return words.isprintable() and escaped(words) == words
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -198,4 +198,4 @@ def test_f68_bytes_of_a_superblock_become_words(name: bytes, tmp_path: Path) -> 
     assert trace.label == name.decode(errors="replace")
     box = Box().disk("sdb", "PAIR-0", trace).disk("sdc", "PAIR-1")
     (listed, *_) = loss_texts(decide(plan_of(LAYOUT, tmp_path), box.machine(), Past(), here=False).left.lost)
-    assert harmless(listed) and plain(trace.label) in listed
+    assert harmless(listed) and escaped(trace.label) in listed

@@ -50,9 +50,11 @@ filesystems:
 """
 ESP = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
 PARTS = (
-    PartitionFact("/dev/sda1", "u1", ESP, MIB, 512 * MIB, signatures=("vfat at 0x52",)),
-    PartitionFact("/dev/sda2", "u2", "x", 513 * MIB, 4 * 2**30, signatures=("swap at 0xff6",)),
-    PartitionFact("/dev/sda3", "u3", "x", 2**33, 200 * GB, signatures=("ext4 at 0x438",)),
+    PartitionFact("/dev/sda1", "u1", ESP, MIB, 512 * MIB, signatures=("vfat at 0x52",), holds=("vfat",)),
+    PartitionFact(
+        "/dev/sda2", "u2", "x", 513 * MIB, 4 * 2**30, signatures=("swap at 0xff6",), holds=("swap",)
+    ),
+    PartitionFact("/dev/sda3", "u3", "x", 2**33, 200 * GB, signatures=("ext4 at 0x438",), holds=("ext4",)),
 )
 MOUNTS = {"/": {"source": "partition:u3"}, "/boot/efi": {"source": "partition:u1"}}
 
@@ -120,8 +122,10 @@ def with_part(number: int, **changes: object) -> tuple[PartitionFact, ...]:
         "another size": (machine(with_part(2, size=MIB)), "partition 2 (sys.swap) has 1 MiB (1048576 bytes), not 4 GiB"),
         "another type": (machine(with_part(1, type="x")), "has the type x, not " + ESP),
         "no type": (machine(with_part(1, type="")), "has the type none, not " + ESP),
-        "another content": (machine(with_part(3, signatures=("xfs at 0x0",))), "holds xfs, not ext4"),
-        "no content": (machine(with_part(2, signatures=())), "holds nothing known, not swap"),
+        "another content": (machine(with_part(3, signatures=("xfs at 0x0",), holds=("xfs",))), "holds xfs, not ext4"),
+        "no content": (machine(with_part(2, signatures=(), holds=())), "holds nothing known, not swap"),
+        "unreadable": (machine(with_part(2, signatures=("cannot be read: I/O error",), holds=())), "holds cannot be read: I/O error, not"),
+        "other words": (machine(with_part(3, signatures=("ext4, at byte 1080",))), ""),
         "not mounted": (machine(mounts={"/": MOUNTS["/"]}), "(sys.esp) is not mounted at /boot/efi"),
         "another root": (machine(mounts={**MOUNTS, "/": {"source": "array:1"}}), "(sys.root) is not mounted at /"),
     }.values(),

@@ -37,7 +37,7 @@ filesystems:
   data: {{device: data, type: ext4, mount: /srv}}
 """
 PARTS = (
-    PartitionFact("/dev/sda1", "u1", "x", 2**20, 100 * GIB, signatures=("ext4 at 0x438",)),
+    PartitionFact("/dev/sda1", "u1", "x", 2**20, 100 * GIB, signatures=("ext4 at 0x438",), holds=("ext4",)),
     PartitionFact("/dev/sda2", LEFT, "x", 101 * GIB, 300 * GIB),
 )
 
@@ -87,7 +87,7 @@ def test_the_kept_partition_and_its_neighbour_are_proven(plan: Plan) -> None:
     assert "partition 2 (sys.left) has 299 GiB" in small
     (gone,) = said(plan, PARTS[0])
     assert "its partition 2 (sys.left) does not exist" in gone
-    (empty,) = said(plan, replace(PARTS[0], signatures=()), PARTS[1])
+    (empty,) = said(plan, replace(PARTS[0], signatures=(), holds=()), PARTS[1])
     assert "holds nothing known, not ext4" in empty
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from string import Formatter
+from typing import get_args
 
 import pytest
 
-from raidplan.apply.refusal import refusal
+from raidplan.apply.refusal import Code, refusal
 from raidplan.cli import run
 from raidplan.cli.progress import events_to
 from raidplan.facts import Machine
@@ -100,9 +102,12 @@ def source() -> Iterator[ast.AST]:
 
 def test_codes_are_stable_used_and_documented() -> None:
     assert sorted(CODES) == sorted(STABLE) and {*SENTENCES} == {*CODES}
-    words = {node.value for node in source() if isinstance(node, ast.Constant)}
-    assert {*CODES} <= words
-    assert {case for cases in SENTENCES.values() for case in cases} - {""} <= words, "each case is used"
+    assert sorted(get_args(Code)) == sorted(STABLE)
+    words = Counter(node.value for node in source() if isinstance(node, ast.Constant))
+    assert [code for code in CODES if words[code] < 2] == [], "beside its name in the list of all"
+    assert {case for cases in SENTENCES.values() for case in cases} - {""} <= words.keys(), (
+        "each case is used"
+    )
     page = (ROOT / "docs/refusals.md").read_text()
     assert all(f"\n## `{code}`\n\n{means} {remedy}\n" in page for code, (means, remedy) in CODES.items())
 

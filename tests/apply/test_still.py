@@ -6,6 +6,7 @@ import fcntl
 import os
 from pathlib import Path
 from threading import Timer
+from time import monotonic
 
 import pytest
 
@@ -34,8 +35,10 @@ def test_udev_gets_no_exclusive_lock_while_it_is_held(disk: Path) -> None:
 def test_it_waits_for_udev_to_be_done(disk: Path) -> None:
     with disk.open() as udev:
         fcntl.flock(udev, fcntl.LOCK_EX)
+        began = monotonic()
         Timer(0.3, fcntl.flock, (udev.fileno(), fcntl.LOCK_UN)).start()
         os.close(hold_partitions(str(disk)))
+        assert monotonic() - began > 0.25
 
 
 def test_it_does_not_wait_for_ever(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -657,7 +657,8 @@ def test_adopted_below_a_target_where_the_journal_was_lost(tmp_path: Path) -> No
     assert apply(plan(), Simulated(plan(), root, state)) == "done" and own_files(root) == before
 
 
-def test_undone_below_a_target(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("point", "timer"), [("mkinitramfs", "disabled"), ("/mnt/etc/fstab", "enabled")])
+def test_undone_below_a_target(point: str, timer: str, tmp_path: Path) -> None:
     """The second run was killed: the target's files are as the installer left them, and those of the rescue system too."""
     root, state = rescue(tmp_path)
     assert apply(plan(), Simulated(plan(), root, state)) == "done"
@@ -670,9 +671,11 @@ def test_undone_below_a_target(tmp_path: Path) -> None:
         }
 
     before, own = files(), own_files(root)
-    killed_before(plan(), root, state, lambda kind, what: "mkinitramfs" in what)
-    assert files() != before
-    assert undone_on(Simulated(plan(), root, state)) == OK
-    assert files() == before and own_files(root) == own
+    killed_before(plan(), root, state, lambda kind, what: point in what)
+    world = Simulated(plan(), root, state)
+    assert files() != before and world.unit("mdcheck_start.timer") == timer
+    assert undone_on(world) == OK
+    assert files() == before and own_files(root) == own and world.unit("mdcheck_start.timer") == "disabled"
+    assert "systemctl --root=/mnt disable mdcheck_start.timer" in world.executed or timer == "disabled"
     assert apply(plan(), Simulated(plan(), root, state)) == "done"
     assert " / ext4 " in (root / "mnt/etc/fstab").read_text()

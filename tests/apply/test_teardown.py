@@ -163,7 +163,10 @@ def test_f27_lvm_on_an_array_goes_first(plan: Plan) -> None:
         "mdadm --stop /dev/md127",
     ]
     assert "ext4 'home', 100 GiB, on the volume vg0/home" in loss_texts(left.lost)
-    assert "the volume group 'vg0' with home (100 GiB), tmp (100 GiB)" in loss_texts(left.lost)
+    lost = loss_texts(left.lost)
+    assert {"the volume vg0/home, 100 GiB", "the volume vg0/tmp, 100 GiB", "the volume group 'vg0'"} < {*lost}
+    del box.objects["volume"]["vg0/home"], box.blocks["dm-0"]
+    assert {*loss_texts(decided(plan, box).left.lost)} < {*lost}, "vgremove takes one after the other"
 
 
 def test_f27_a_group_that_does_not_run_is_removed_too(plan: Plan) -> None:
@@ -355,7 +358,7 @@ def test_f31_what_nobody_recognises_is_listed(plan: Plan) -> None:
 def test_f31_what_nobody_recognises_is_listed_of_each_partition(plan: Plan) -> None:
     """As two partitions of plain dm-crypt look; where one of them begins again is no news."""
     first, second = (
-        Trace(at * GIB, "data", start * GIB, 400 * GIB, f"partition {number}")
+        Trace(at * GIB, "data", start * GIB, 400 * GIB, f"partition {number}", where="partition")
         for number, start, at in ((1, 1, 1), (2, 401, 402))
     )
     box = Box().disk("sdb", "PAIR-0").table("sdb").disk("sdc", "PAIR-1")
@@ -366,6 +369,16 @@ def test_f31_what_nobody_recognises_is_listed_of_each_partition(plan: Plan) -> N
         f"data on partition 1 of d0 that nothing here recognises, from byte {1 * GIB} on",
         f"data on partition 2 of d0 that nothing here recognises, from byte {402 * GIB} on",
     ]
+
+
+def test_f31_what_nobody_recognises_is_listed_once_for_the_disk_and_its_future_partitions(plan: Plan) -> None:
+    """Whatever the ranges are called."""
+    future = Trace(9 * GIB, "data", 8 * GIB, GIB, "a new partition", where="future")
+    box = Box().disk("sdb", "PAIR-0", Trace(7 * GIB, "data", 0, TB), future).disk("sdc", "PAIR-1", future)
+    assert loss_texts(decided(plan, box).left.lost) == (
+        f"data on d0 that nothing here recognises, from byte {7 * GIB} on",
+        f"data on a new partition of d1 that nothing here recognises, from byte {9 * GIB} on",
+    )
 
 
 def test_a_disk_that_cannot_be_written_is_refused(plan: Plan) -> None:

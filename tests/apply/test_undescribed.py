@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -11,13 +12,15 @@ import pytest
 
 from raidplan.apply import execute
 from raidplan.apply.change.obsolete import Standing
+from raidplan.apply.change.remove_configuration import removals
 from raidplan.apply.configuration.blocks import BrokenBlock, wanted_text
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
+from raidplan.apply.journal.past import Past
 from raidplan.facts.host import READ_WHOLE
 from raidplan.plan.codec import plan_from_json, plan_to_json
-from raidplan.plan.places import INITRAMFS_ASIDE
-from raidplan.plan.step import Plan, WriteBlock, WriteFile
+from raidplan.plan.places import CHECK, CHECK_OF_CRON, INITRAMFS_ASIDE
+from raidplan.plan.step import Plan, Run, WriteBlock, WriteFile
 from raidplan.render.obsolete import obsolete_text
 from tests.apply.earlier import plan_of
 from tests.apply.left import Kills
@@ -79,6 +82,8 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, State]:
     state = machine(root)
     (root / "etc/default").mkdir()
     (root / "etc/default/mdadm").write_text("START_DAEMON=true\n")
+    (root / "etc/cron.d").mkdir()
+    (root / "etc/cron.d/mdadm").write_text("57 0 * * 0 root /usr/share/mdadm/checkarray --cron --all\n")
     plan = plan_of(root / "layout", earlier)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(execute, "APPEAR_SECONDS", 0)
@@ -152,6 +157,35 @@ def test_configuration_is_taken_back(change, gone, commands, before, tmp_path: P
     assert apply(later, Simulated(later, root, state)) == "nothing to do"
     for kind in ("array", "filesystem", "swap", "volume", "mount", "table"):
         assert state.objects[kind] == objects[kind], "nothing that holds data is touched"
+
+
+def test_where_the_timers_are_the_distributions_own_check_they_are_switched_on(
+    before: tuple[Path, State], tmp_path: Path
+) -> None:
+    """As in Debian 13, whose mdadm has no job of cron and enables them itself (4.4-11, postinst)."""
+    root = tmp_path / "root"
+    state = again(before, root)
+    (root / "etc/cron.d/mdadm").unlink()
+    world = Simulated(plan_of(tmp_path / "later", unwatched), root, state)
+    state.objects["unit"] |= {timer: {"enabled": "disabled"} for timer in CHECK}
+    assert apply(world.plan, world) == "done"
+    assert {world.unit(timer) for timer in CHECK} == {"enabled"}
+
+
+@pytest.mark.parametrize("cron", [True, False])
+def test_below_a_target_the_check_of_the_system_there_is_given_back(
+    cron: bool, before: tuple[Path, State], tmp_path: Path
+) -> None:
+    root = tmp_path / "root"
+    world = Simulated(plan_of(tmp_path, unwatched), root, again(before, root))
+    machine = world.read(world.plan)
+    if not cron:
+        del machine.objects["file"][CHECK_OF_CRON]
+    steps = removals(replace(world.plan, target="/mnt"), machine, Past())
+    switches = [
+        step.action.argv for step in steps if isinstance(step.action, Run) and CHECK[0] in step.action.argv
+    ]
+    assert switches == [("systemctl", "--root=/mnt", "disable" if cron else "enable", *CHECK)]
 
 
 def test_every_byte_of_others_stays(before: tuple[Path, State], tmp_path: Path) -> None:

@@ -12,12 +12,20 @@ from shutil import copytree, rmtree
 import pytest
 
 from raidplan.apply import execute
+from raidplan.apply.decision import decide
+from raidplan.apply.journal.journal import read_past
+from raidplan.apply.journal.past import Past
+from raidplan.apply.teardown.losses import absent
 from raidplan.facts.host import HOLD
+from raidplan.facts.machine import Trace
 from raidplan.facts.run import Result
+from raidplan.plan.step import Zero
+from raidplan.render.losses import loss_texts
 from tests.apply.left import Kills
 from tests.apply.others import Others
-from tests.apply.stacks import LAYOUT, plan_of
-from tests.apply.wiped import Old, apply, end, machine, undisturbed
+from tests.apply.simulated import Killed
+from tests.apply.stacks import GIB, LAYOUT, MIB, OLD, TB, plan_of
+from tests.apply.wiped import Full, Old, apply, end, machine, undisturbed
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +63,73 @@ def test_killed_at_every_effect_of_a_teardown(tmp_path: Path, dice: Random | Non
         assert end(world) == wanted, point
         assert not world.path(HOLD).exists(), f"{point}: automatic assembly is still held off"
         assert looks_again in world.executed or not held, f"{point}: udev is not told what it passed over"
+
+
+def test_what_our_own_clearing_leaves_is_on_the_first_list(tmp_path: Path, dice: Random | None) -> None:
+    """The member that was cleared is none that is away, and old bytes between the ends of a cleared disk are none of somebody."""
+    plan = plan_of(LAYOUT, tmp_path)
+    once = Full(plan, tmp_path / "once", machine(tmp_path / "once"))
+    kills = Kills(once, tmp_path / "killed", dice)
+    wanted, agreed = undisturbed(plan, once)
+    for point, left in kills.machines():
+        world = Full(plan, left.root, left.state)
+        said = apply(plan, world, agreed)
+        assert said in ("done", "nothing to do"), f"{point}: {said}"
+        assert end(world) == wanted, point
+
+
+@pytest.mark.parametrize(
+    ("begins", "wwn", "lost"),
+    [
+        (7 * GIB, "", set()),
+        (MIB, "", {f"data on d0 that nothing here recognises, from byte {MIB} on"}),
+        (TB - MIB, "", {f"data on d0 that nothing here recognises, from byte {TB - MIB} on"}),
+        (
+            7 * GIB,
+            "0x5000000000000001",
+            {
+                f"data on d0 that nothing here recognises, from byte {7 * GIB} on",
+                "the array 'old:data', of which 1 of 2 members are not in this machine and bring it back when they return",
+            },
+        ),
+    ],
+    ids=["left", "at the front since", "at the end since", "another disk since"],
+)
+def test_what_came_after_the_kill_is_on_no_list(
+    begins: int, wwn: str, lost: set[str], tmp_path: Path
+) -> None:
+    """The first member was cleared, and then the process was killed."""
+    plan = plan_of(LAYOUT, tmp_path)
+    state = machine(tmp_path / "killed")
+    world = Full(plan, tmp_path / "killed", state)
+    agreed = {*loss_texts(decide(plan, world.read(plan), Past(), here=False).left.lost)}
+
+    def dies(when: str, kind: str, what: str) -> None:
+        if (when, kind) == ("after", "zero") and what.endswith("/d0"):
+            world._die()
+
+    world.watch = dies
+    with pytest.raises(Killed):
+        apply(plan, world, agreed)
+    left = Full(plan, world.root, state)
+    left.begins = begins
+    found = left.read(plan)
+    disks = tuple(replace(disk, wwn=wwn) if disk.kernel_name == "d0" else disk for disk in found.disks)
+    past = read_past(left.root / "var/lib/raidplan")
+    decision = decide(plan, replace(found, disks=disks), past, here=False)
+    assert {*loss_texts(decision.left.lost)} - agreed == lost, decision.refusals
+    (clears,) = (step.action for step in decision.left.steps if step.id == "teardown.d0.zero")
+    assert isinstance(clears, Zero) and (
+        any(at <= begins < at + size for at, size in clears.ranges) == bool(lost)
+    )
+
+
+def test_of_three_members_the_one_that_nobody_cleared_is_away() -> None:
+    trace = Trace(4096, "linux_raid_member", 0, TB, uuid=OLD, members=3)
+    (loss,) = absent([("d1", trace)], {("d0", OLD): 1})
+    assert "1 of 3 members are not in this machine" in loss.what
+    assert not [*absent([("d1", trace), ("d2", trace)], {("d0", OLD): 1})]
+    assert [*absent([("d1", trace), ("d0", trace)], {("d0", OLD): 1})] == [loss]
 
 
 @pytest.mark.parametrize("lie", ["no effect", "failed after all"])

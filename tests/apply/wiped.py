@@ -12,7 +12,7 @@ from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
-from raidplan.facts.machine import BlockFact
+from raidplan.facts.machine import BlockFact, Trace
 from raidplan.plan.step import Plan, Zero
 from raidplan.render.losses import loss_texts
 from tests.apply.others import NODES, Others
@@ -69,6 +69,27 @@ class Old(Simulated):
 
     def _identity(self, node: str) -> str:
         return f"array:{OLD}" if node == "/dev/md127" else super()._identity(node)
+
+
+class Full(Old):
+    """Every place on the disks is read: the superblock says how many members the array has, and between the ends lie old bytes."""
+
+    begins = 7 * GIB
+
+    def read(self, plan: Plan) -> Machine:
+        found = super().read(plan)
+        tables = self.state.objects.get("table", {})
+        whole = (disk.node in NODES or f"{{{disk.kernel_name}}}" in tables for disk in found.disks)
+        disks = [
+            disk if has else replace(disk, traces=self._traces(f"{{{disk.kernel_name}}}"))
+            for disk, has in zip(found.disks, whole, strict=True)
+        ]
+        return replace(found, disks=tuple(disks))
+
+    def _traces(self, identity: str) -> tuple[Trace, ...]:
+        if not self.state.content.get(identity):
+            return (Trace(self.begins, "data", 0, TB),)
+        return (Trace(4096, "linux_raid_member", 0, TB, "", OLD, "old:data", "raid1 of 2, metadata 1.2", 2),)
 
 
 def _found(state: State, identity: str) -> tuple[str, ...]:

@@ -78,3 +78,14 @@ def test_of_many_disks_those_behind_one_component_share_a_box(multipliers: int, 
     assert found[0] == (
         "pm0d0 · free" if multipliers * 5 <= MOST_BOXES else ", ".join(f"pm0d{n} free" for n in range(5))
     )
+
+
+@pytest.mark.parametrize("facts", [{}, {"size": "8GiB"}, {"size": "8GiB", "rate": "100MB/s"}])
+def test_branches_are_alike_with_and_without_sizes(facts: dict[str, str]) -> None:
+    hardware = machine(30, 5)["hardware"]
+    for disk in hardware["disks"].values():
+        del disk["size"]
+        disk |= facts
+    made = topology({"hardware": hardware})
+    found = labels(mermaid(made, marks_of(made)), r"c\d+")
+    assert len(found) == 3 and found[-1] == "pm[0-29]\n30 × port multiplier"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from raidplan.base.hidden import escaped
 from raidplan.facts import arrays, disks, host, lvm, mounts, signatures
 from raidplan.facts.block import Block, Names
 from raidplan.facts.signatures import Signature
@@ -281,4 +282,4 @@ def test_name_of_a_volume(name, uuid, volume):
 
 
 def test_text_that_moves_the_cursor_is_spelled_out():
-    assert signatures.plain("a\x1b[2J\nb\u202eü") == "a\\x1b[2J\\nb\\u202eü"
+    assert escaped("a\x1b[2J\nb\u202eü") == "a\\x1b[2J\\nb\\u202eü"

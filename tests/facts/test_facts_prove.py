@@ -5,6 +5,7 @@ import json
 import pytest
 
 from raidplan.facts import DiskFact, Machine, PartitionFact
+from raidplan.facts.machine import Trace
 from raidplan.facts.prove import differences
 from raidplan.plan.step import Proof
 from tests.apply.sentences import differing
@@ -60,7 +61,15 @@ def test_attribute_names():
 
 def snapshot():
     part = PartitionFact("/dev/sda1", "u", "t", 1048576, 4096, "n", ("ext4 at 0x438",))
-    disk = DiskFact("/dev/sda", "sda", 1000, serial="0123", partitions=(part,), users=("swap",))
+    disk = DiskFact(
+        "/dev/sda",
+        "sda",
+        1000,
+        serial="0123",
+        partitions=(part,),
+        users=("swap",),
+        traces=(Trace(0, "data", where="future"),),
+    )
     return Machine((disk,), {"array": {"u": ARRAY}}, 1024, "bios", "h", True, "6.1", ("a problem",))
 
 
@@ -79,6 +88,7 @@ def test_snapshot_and_back():
         lambda data: data["disks"][0].update(size=True),
         lambda data: data["disks"][0].pop("serial"),
         lambda data: data["disks"][0]["partitions"][0].update(start=None),
+        lambda data: data["disks"][0]["traces"][0].update(where="elsewhere"),
         lambda data: data.update(objects=[]),
         lambda data: data["objects"].update(array={"u": {"size": 1.5}}),
         lambda data: data["objects"].update(array={"u": {"members": [1]}}),

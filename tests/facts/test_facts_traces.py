@@ -118,7 +118,7 @@ def test_f23_superblocks_on_partitions(tmp_path: Path, version: str) -> None:
 def test_f23_superblocks_where_a_partition_is_to_be(tmp_path: Path, version: str) -> None:
     file = image(tmp_path)
     member(file, version, start=MIB, size=62 * MIB)
-    future = Place(MIB, 62 * MIB, "the range of a future partition")
+    future = Place(MIB, 62 * MIB, "the range of a future partition", where="future")
     assert ("linux_raid_member", future.words, PLACES[version](62 * MIB)) in seen(file, future)
 
 
@@ -159,6 +159,7 @@ def test_f25_a_file_system_inside_an_old_array_is_listed(tmp_path: Path, version
     member(file, version, data_offset=2 * MIB)
     (found,) = [one for one in traces(file) if one.type == "ext4"]
     assert found.label == "photos" and found.place == "inside the array on the disk"
+    assert found.where == "inside"
     assert words(found).startswith("ext4 'photos' at byte ")
 
 
@@ -255,10 +256,10 @@ def test_formats_where_a_partition_is_to_be(
     file, inner = image(tmp_path, 400 * MIB), image(tmp_path, 390 * MIB, "inner")
     tool(*argv, inner)
     tool("dd", f"if={inner}", f"of={file}", "bs=1M", "seek=4", "conv=sparse,notrunc", "status=none")
-    future = Place(4 * MIB, 390 * MIB, "the range of a future partition")
+    future = Place(4 * MIB, 390 * MIB, "the range of a future partition", where="future")
     (found,) = [one for one in traces(file, future) if one.type == kind]
     (told,) = [line.split() for line in tool("blkid", "-p", "-s", "UUID", "-o", "value", inner).splitlines()]
-    assert (found.label, found.place) == (label, future.words)
+    assert (found.label, found.place, found.where) == (label, future.words, "future")
     assert found.uuid in (told[0], "")
 
 
@@ -266,7 +267,7 @@ def test_a_physical_volume_where_a_partition_is_to_be(tmp_path: Path) -> None:
     file = image(tmp_path)
     uuid = "abcdef0123456789abcdef0123456789"
     put(file, MIB + 512, b"LABELONE" + bytes(16) + b"LVM2 001" + uuid.encode())
-    (found,) = traces(file, Place(MIB, 32 * MIB, "future"))
+    (found,) = traces(file, Place(MIB, 32 * MIB, "future", where="future"))
     assert (found.type, found.uuid) == ("LVM2_member", "abcdef-0123-4567-89ab-cdef-0123-456789")
 
 

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from raidplan.apply.configuration.blocks import wanted_text
 from raidplan.apply.configuration.files import write
 from raidplan.apply.world import World
+from raidplan.base.hidden import escaped
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.arrays import parse_export
 from raidplan.facts.block_devices import SAFE_NAME, found_line
 from raidplan.facts.disks import parse_lsblk
 from raidplan.facts.match import match, meaningful
-from raidplan.facts.signatures import parse_wipefs, plain
+from raidplan.facts.signatures import parse_wipefs
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.step import WriteBlock
 from tests.apply.sentences import sentences
@@ -69,7 +70,7 @@ def test_a_serial_is_no_prefix_of_another() -> None:
 
 @given(st.text(max_size=40))
 def test_text_of_a_disk_is_one_harmless_line(text: str) -> None:
-    assert plain(text).isprintable()
+    assert escaped(text).isprintable()
     assert found_line(0, "0x438", "ext4", text).isascii() and "\n" not in found_line(0, "0x438", text, text)
 
 

@@ -57,6 +57,12 @@ def own_arrays():
     return [link for link in sorted(glob.glob("/dev/md/*")) if "foreign" not in link and "mine" not in link]
 
 
+def arrays_of_others():
+    """The kernel's names of the arrays of decoys: one that was started at a boot is no trace of an apply."""
+    links = {*glob.glob("/dev/md/*")}.difference(own_arrays())
+    return {os.path.basename(os.path.realpath(link)) for link in links}
+
+
 def look(case):
     """A section for each tool, in lines that are the same after every apply of a layout."""
     called = names(case)
@@ -125,6 +131,7 @@ def look(case):
         f"{called.get(path.split('/')[3], '?')} {path.split('/', 4)[4]} {Path(path).read_text().strip()}"
         for pattern in ("md/stripe_cache_size", "queue/read_ahead_kb", "md/consistency_policy")
         for path in glob.glob(f"/sys/block/md*/{pattern}")
+        if path.split("/")[3] not in arrays_of_others()
     )
     return found
 

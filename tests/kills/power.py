@@ -36,6 +36,7 @@ from tests.kills.session import (
     reference,
     server,
 )
+from tests.twin.service import refit
 
 A_LAYOUT = 5
 KEEP = "tar -C / -cf /root/pristine.tar etc boot"
@@ -128,7 +129,7 @@ def _cut(
     lost = sum(lose_unflushed(file, lambda _: random.random() < 0.5) for file in files)
     of_root = twin.lose_of_root(lambda _: random.random() < 0.5)
     own = disks(prefix, to.drawn.sector)
-    twin.refit([*own, *_logged(index + 1, cases), *decoys()])
+    refit(twin, [*own, *_logged(index + 1, cases), *decoys()])
     twin.start_again(timeout=PATIENCE)
     outcome = in_guest(twin, do="converge", adversity=adversity.to_data(), **case)
     outcome["note"] = {"interrupted": not steps["closed"], "open": steps["open"]}

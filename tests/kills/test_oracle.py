@@ -117,7 +117,9 @@ def test_an_offer_without_a_list_is_not_taken(monkeypatch: pytest.MonkeyPatch) -
         (refusal_text(refusal("not-started", "volume", place="a", volume="kv/one")), ["lvchange --activate y kv/one"]),
         (refusal_text(refusal("mount-conflict", "point", source="/dev/md/a", now="/mnt", planned="/srv")), ["umount /mnt"]),
         (refusal_text(refusal("gone", place="a", began="then")), []),
-        (advice_text("order", {}), []),
+        (advice_text("order", {"members": ("b", "a")}), []),
+        (advice_text("other-mount", {"node": "/srv"}), ["umount /srv"]),
+        (advice_text("swap-in-use", {"node": "/dev/sda2"}), ["swapoff /dev/sda2"]),
     ],
 )  # fmt: skip
 def test_a_person_does_what_the_refusal_names(words: str, commands: list[str]) -> None:
@@ -528,3 +530,15 @@ def test_a_void_layout_is_recorded_and_is_no_success(
     code, records = ran(monkeypatch, tmp_path / "record", "1", "7", *options, void=True)
     assert code == 1 and [each["why"] for each in records] == ["4: refused: no module"]
     assert "void: python -m tests.kills" in table(records, records[0]["digest"], records[0]["generator"])
+
+
+def test_an_array_of_a_decoy_that_a_boot_started_is_no_trace_of_an_apply(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    links = []
+    for link, kernel in (("top", "md126"), ("lab:foreign", "md127")):
+        (tmp_path / kernel).touch()
+        (tmp_path / link).symlink_to(tmp_path / kernel)
+        links.append(str(tmp_path / link))
+    monkeypatch.setattr(bare_tools.glob, "glob", lambda pattern: links)
+    assert bare_tools.arrays_of_others() == {"md127"}

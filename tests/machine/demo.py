@@ -10,6 +10,7 @@ from raidplan.document import read_document
 from raidplan.layout.load import load_layout
 from raidplan.twin.server import Twin, install_raidplan
 from raidplan.twin.server.wiring import disks_of
+from tests.twin.service import reboot
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tel-aviv-jbod.yaml"
 LOOK = (
@@ -43,7 +44,7 @@ def main() -> None:
         say("raidplan apply layout.yaml")
         print(twin.run(f"raidplan apply /root/layout.yaml --confirm {layout.host} 2>&1", timeout=1200).stdout)
         say("rebooting")
-        twin.reboot()
+        reboot(twin)
         say("the server is up again; what the kernel says:")
         for command in LOOK:
             print(f"\n# {command}\n{twin.run(command, check=False).stdout}", flush=True)

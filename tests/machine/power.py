@@ -13,6 +13,7 @@ from raidplan.cli import REFUSED
 from raidplan.plan.places import FSTAB, MDADM_CONF, UDEV_RULES
 from raidplan.twin.server import Disk, Twin, UnreachableError, lose_unflushed
 from raidplan.twin.server.ssh import Result
+from tests.twin.service import refit
 
 SURE = 40
 """Every apply of a `Cut` makes at least so many writes to a disk."""
@@ -64,7 +65,7 @@ def cut_and_gone_on(twin: Twin, cut: Cut, others: Iterable[Disk]) -> tuple[bool,
     command = ["raidplan", "apply", f"/root/{cut.name}.yaml", "--confirm", cut.name]
     halted = applied_until_the_power_goes(twin, command)
     lost = cut.lost(twin, halted=halted)
-    twin.refit([*cut.pair(mended=True), *others])
+    refit(twin, [*cut.pair(mended=True), *others])
     twin.start_again()
     done = applied_after_the_boot(twin, command)
     assert done.returncode == 0, (cut, done.stderr[-3000:])

@@ -21,6 +21,7 @@ from raidplan.twin.server.install import install_raidplan
 from raidplan.twin.server.wiring import disks_of
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import NODE
+from tests.twin.service import reboot
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LAYOUT = "/root/layout.yaml"
@@ -180,7 +181,7 @@ def running(server: Server, folder: Path) -> Iterator[Running]:
         assert first.returncode == 0, first.stdout[-4000:]
         say("once more")
         second = twin.run(command, check=False, timeout=600)
-        twin.reboot()
+        reboot(twin)
         say("up again")
         host = testinfra.get_host(f"ssh://{twin.host}", ssh_config=str(twin.ssh_config))
         yield Running(twin, loaded, whole, host, first.stdout, second.stdout, second.returncode)

@@ -23,6 +23,7 @@ from tests.machine.fresh import BOOT_SECONDS, FILE, apply, disks_of_fresh, fill,
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import contents
 from tests.machine.servers import decoys, fill_decoys
+from tests.twin.service import refit
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -81,7 +82,7 @@ def test_made_booted_updated_and_booted_without_each_disk(
         made(twin, text, loaded.layout, others, say)
         say("booting from the disks")
         twin.shut_down()
-        twin.refit(disks)
+        refit(twin, disks)
         twin.start_from_disks(timeout=BOOT_SECONDS)
         nothing_to_do(twin)
         say("the packages once more")
@@ -139,7 +140,7 @@ def exchanged(twin: Twin, disks: Sequence[Disk], text: str) -> Disk:
     """
     lost, *rest = disks
     new = replace(lost, name=f"{lost.name}n", serial=f"{lost.serial}n")
-    twin.refit([*rest, new])
+    refit(twin, [*rest, new])
     twin.start_from_disks(timeout=BOOT_SECONDS)
     assert lost.serial in text
     written = twin.run(WRITABLE, check=False)

@@ -17,6 +17,7 @@ from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import contents, open_steps, serials_by_node
 from tests.machine.pausing import command, paused
 from tests.machine.servers import decoys, fill_decoys
+from tests.twin.service import refit
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -121,7 +122,7 @@ def test_f59_f60_a_boot_without_disks_with_foreign_ones_in_another_order(cut: Cu
     before = serials_by_node(twin)
     missing = {"first0", "second1", "gone0", "gone1"}
     twin.shut_down()
-    twin.refit([disk for disk in reversed([*DISKS, *DECOYS]) if disk.name not in missing])
+    refit(twin, [disk for disk in reversed([*DISKS, *DECOYS]) if disk.name not in missing])
     twin.start_again()
     after = serials_by_node(twin)
     there = {disk.serial for disk in (*DISKS, *DECOYS) if disk.name not in missing}

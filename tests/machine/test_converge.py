@@ -12,6 +12,7 @@ from raidplan.twin.server.ssh import Result
 from tests.machine.executed import programs_as_planned, traced
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.kills import install_killer, killed_to_the_end
+from tests.twin.service import reboot
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -95,11 +96,11 @@ def test_changes_in_place_keep_every_file_and_outlive_a_reboot(twin: Twin) -> No
         "mdadm --detail /dev/md/parity | awk '/Spare Devices/ { print $4 }'": "1",
         "findmnt -no VFS-OPTIONS /srv/mirror": "rw,nodev,noatime",
     }
-    for reboot in (False, True):
-        if reboot:
-            twin.reboot()
+    for again in (False, True):
+        if again:
+            reboot(twin)
         for command, said in look.items():
-            assert twin.run(command).stdout.strip() == said, (command, reboot)
+            assert twin.run(command).stdout.strip() == said, (command, again)
         assert contents(twin) == before
     removed = twin.run("mdadm --examine /dev/disk/by-id/*MOVE-3-part2", check=False)
     assert removed.returncode != 0, "the spare that was taken out has forgotten the array"

@@ -15,6 +15,7 @@ from raidplan.twin.server.ssh import Result
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import open_steps
 from tests.machine.pausing import paused
+from tests.twin.service import reboot
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -134,7 +135,7 @@ def test_the_key_stands_nowhere_else(applied: Applied) -> None:
 def test_the_server_boots_with_its_key_file_and_nothing_is_left_to_do(applied: Applied) -> None:
     twin = applied.twin
     twin.run("echo kept >/srv/safe/kept; sync")
-    twin.reboot()
+    reboot(twin)
     twin.run(
         "for n in $(seq 300); do findmnt /srv/safe && swapon --show | grep -q dm- && break; sleep 1; done",
         timeout=900,

@@ -18,6 +18,7 @@ from raidplan import __version__
 from raidplan.twin.server import Disk, install_raidplan
 from tests.ansible.playbooks import PROGRAMS, Told, copy, environment, playbook
 from tests.ansible.servers import PATIENCE, Fleet, inventory, kill, three_servers
+from tests.twin.service import refit
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 SECRET = "swordfish"
@@ -91,7 +92,7 @@ def test_a_disk_that_was_swapped_stops_that_host_and_no_other(fleet: Fleet) -> N
     twin = fleet.twins["s2"]
     twin.shut_down(timeout=PATIENCE)
     old = twin.machine.disks
-    twin.refit([old[0], Disk("new", 2**29, "S2-9"), old[2]])
+    refit(twin, [old[0], Disk("new", 2**29, "S2-9"), old[2]])
     twin.start_again(timeout=PATIENCE)
     others = [fleet.twins[host] for host in ("s1", "s3")]
     for each in others:

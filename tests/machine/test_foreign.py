@@ -9,6 +9,7 @@ import pytest
 from raidplan.twin.server import Disk, Twin, install_raidplan
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import NODE
+from tests.twin.service import reboot
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -71,13 +72,13 @@ def boots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, 
     ) as twin:
         quick_initramfs(twin)
         twin.run(["sh", "-c", MAKE])
-        twin.reboot(timeout=PATIENCE)
+        reboot(twin, timeout=PATIENCE)
         before = twin.run(LOOK, check=False).stdout
         install_raidplan(twin)
         twin.put(LAYOUT.encode(), "/root/layout.yaml")
         done = twin.run("raidplan apply /root/layout.yaml --confirm foreign 2>&1", check=False)
         assert done.returncode == 0, done.stdout[-3000:]
-        twin.reboot(timeout=PATIENCE)
+        reboot(twin, timeout=PATIENCE)
         assert twin.run("findmnt -n /srv/data").ok
         yield before, twin.run(LOOK, check=False).stdout, done.stdout
 

@@ -8,6 +8,7 @@ import pytest
 
 from raidplan.twin.server import Disk, Twin, install_raidplan
 from tests.machine.initramfs import quick_initramfs
+from tests.twin.service import refit
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -39,7 +40,7 @@ def test_a_disk_that_failed_is_replaced_as_the_page_says(tmp_path: Path) -> None
         twin.run("cp -a /etc /srv/data/; mdadm --wait /dev/md/data /dev/md/more; true")
         before = twin.run("cd /srv/data && find . -type f -exec sha256sum {} + | sort").stdout
         twin.shut_down(timeout=600)
-        twin.refit([twin.machine.disks[0], new])
+        refit(twin, [twin.machine.disks[0], new])
         twin.start_again(timeout=900)
         twin.put(LAYOUT.replace("BOX-1", "BOX-2").encode(), "/root/box.yaml")
         place = twin.run("ls /dev/disk/by-id/* | grep 'BOX-2$' | head -1").stdout.strip()

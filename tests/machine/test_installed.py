@@ -19,6 +19,7 @@ from raidplan.twin.server.sources import apt_options, debian_sources
 from tests.machine.boots import Combination, layout_of, planned, text_of
 from tests.machine.fresh import BOOT_SECONDS, FILE, apply, disks_of_fresh, nothing_to_do
 from tests.machine.servers import SIDE_BY_SIDE
+from tests.twin.service import refit
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -94,7 +95,7 @@ def test_the_packages_that_the_first_run_names_make_a_server_that_boots(
         finished = twin.run(apply("--target", TARGET), check=False, timeout=3600)
         assert finished.returncode == 0, finished.stderr[-3000:]
         twin.shut_down(timeout=BOOT_SECONDS)
-        twin.refit(disks)
+        refit(twin, disks)
         twin.start_from_disks(timeout=BOOT_SECONDS)
         nothing_to_do(twin)
         if combination.firmware == "uefi":

@@ -9,6 +9,7 @@ import pytest
 from raidplan.twin.server import Disk, Twin, install_raidplan
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import NODE
+from tests.twin.service import reboot
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -72,7 +73,7 @@ def test_a_partition_beside_a_kept_one_is_used_and_nothing_else_is_written(twin:
     done = twin.run(APPLY, check=False, timeout=900)
     assert done.returncode == 0 and "every property was read back" in done.stderr, done.stderr[-3000:]
     assert twin.run(ALL).stdout == before
-    twin.reboot()
+    reboot(twin)
     again = twin.run(APPLY, check=False, timeout=600)
     assert again.returncode == 0 and "nothing to do" in again.stderr, again.stderr[-3000:]
     assert "/srv/data" in twin.run("findmnt --list --noheadings --output TARGET").stdout.split()

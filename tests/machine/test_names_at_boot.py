@@ -10,6 +10,7 @@ import pytest
 from raidplan.twin.server import Disk, Twin, install_raidplan
 from raidplan.twin.server.ssh import Result
 from tests.machine.initramfs import quick_initramfs
+from tests.twin.service import reboot
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -59,7 +60,7 @@ class Story:
 
 def _booted(twin: Twin, host: str) -> Boot:
     twin.run(f"echo {host} > /etc/hostname; sync")
-    twin.reboot(timeout=BOOT_SECONDS)
+    reboot(twin, timeout=BOOT_SECONDS)
     assert twin.run("uname -n").stdout.strip() == host
     return Boot(
         twin.run("ls /dev/md", check=False).stdout,

@@ -18,6 +18,7 @@ from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import contents, open_steps
 from tests.machine.power import applied_after_the_boot, applied_until_the_power_goes
 from tests.machine.servers import EXAMPLES, LAYOUT, decoys, fill_decoys
+from tests.twin.service import mend
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -75,7 +76,7 @@ def test_the_power_goes_while_forty_disks_are_written(
     command = ["raidplan", "apply", LAYOUT, "--confirm", "jbod"]
     before = contents(jbod, OTHERS)
     assert applied_until_the_power_goes(jbod, command), "the disk has so many writes"
-    jbod.mend(DISK)
+    mend(jbod, DISK)
     jbod.start_again()
     running = open_steps(jbod, "jbod")
     print(f"the power went in {', '.join(running)}")  # noqa: T201  # shown with -s

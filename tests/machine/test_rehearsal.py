@@ -141,7 +141,8 @@ def test_wrong_and_unreadable_places_are_as_documented_and_a_blank_disk_is_rebui
         if case["fault"] == "changed":
             assert int(said["mismatches"]) > 0 and said["mismatches after repair"] == "0"
         if case["fault"] == "unreadable":
-            assert int(said["corrected"]) > 0 and said["reader"] == "right"
+            assert case["name"] == "mirror" or int(said["corrected"]) > 0, "of RAID1 the kernel counts none"
+            assert said["reader"] == said["sector after the scrub"] == "right"
         if case["fault"] == "replaced":
             assert case["returned"] == "rebuilt" and said["mismatches"] == "0"
 

@@ -16,6 +16,7 @@ from tests.machine.initramfs import quick_initramfs
 from tests.machine.kills import install_killer, killed_to_the_end
 from tests.machine.look import contents
 from tests.machine.servers import decoys, fill_decoys
+from tests.twin.service import refit
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -72,7 +73,7 @@ def test_killed_in_every_program_it_boots_all_the_same(
         assert contents(twin, [disk.name for disk in others]) == before
 
         twin.shut_down()
-        twin.refit(disks)
+        refit(twin, disks)
         twin.start_from_disks(timeout=BOOT_SECONDS)
         nothing_to_do(twin)
 

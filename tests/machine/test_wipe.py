@@ -15,6 +15,7 @@ from tests.machine.initramfs import quick_initramfs
 from tests.machine.kills import KILLED, acts_killed, install_killer, killed_once, killed_to_the_end
 from tests.machine.look import NODE, contents
 from tests.machine.servers import decoys
+from tests.twin.service import reboot
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -99,7 +100,7 @@ def only_ours(twin: Twin, name: str, disks: range, *old: str, boot: bool = False
     """After udev was asked anew about every disk, as at a boot; or after a boot."""
     if boot:
         sh(twin, "really-mkinitramfs -o /boot/initrd.img-$(uname -r) $(uname -r)")
-        twin.reboot()
+        reboot(twin)
     else:
         sh(twin, "udevadm trigger --settle --action=add --subsystem-match=block")
     arrays = sh(twin, "cat /proc/mdstat; mdadm --detail --scan").stdout

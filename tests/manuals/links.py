@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.estimate.data_sheets import CLASSES
+from raidplan.estimate.data_sheets import HARD_DISKS, NVME, SOLID
 from raidplan.estimate.links.rates import TABLE, pci_line, pcie_line, serial_line, thunderbolt, usb
 
 SATA, SAS = (1.5, 3, 6), (3, 6, 12, 22.5)
@@ -33,7 +33,8 @@ def links_manual() -> str:
 
 def disks_manual() -> str:
     """A Markdown table of the rates that are assumed of disks."""
-    rows = (f"| {each.name} | {each.rate / 1e6:.0f} | {each.source} |" for each in CLASSES)
+    classes = (*HARD_DISKS.values(), SOLID, *NVME.values())
+    rows = (f"| {each.name} | {each.rate / 1e6:.0f} | {each.source} |" for each in classes)
     return "\n".join(("| disk | MB/s | the fastest of its kind |", "| --- | --- | --- |", *rows)) + "\n"
 
 

@@ -64,6 +64,14 @@ def test_a_machine_that_is_to_die_is_looked_at_before(rehearsed: Rehearsal) -> N
     assert len(looks) == 4, "before and after, in the case and in the control"
 
 
+def test_what_md_still_has_of_a_stripe_is_forgotten_before_disks_are_pulled(rehearsed: Rehearsal) -> None:
+    rehearsed(Faulty(), "--faults", "d0")
+    calls = [call for call in rehearsed.twin.calls if "forget" in call]
+    assert len(calls) == 2 and calls[0].endswith("places.py forget /dev/md/five"), (
+        "case and control, no mirror"
+    )
+
+
 def test_without_room_a_boot_that_was_never_tried_is_not_as_predicted(rehearsed: Rehearsal) -> None:
     report = rehearsed(Faulty(room=False), "--faults", "boot:a", text=SERVER, code=FINDINGS)
     assert not report["cases"] and "No space left" in report["stages"][-1]["detail"]

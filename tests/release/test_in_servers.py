@@ -15,6 +15,7 @@ from raidplan.twin.server.wiring import disks_of
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.servers import EXAMPLES, LAYOUT
 from tests.release.earlier import earlier
+from tests.twin.service import reboot
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 ROOT = Path(__file__).parents[2]
@@ -86,5 +87,5 @@ def test_the_package_applies_without_a_network_and_its_removal_leaves_what_it_ma
         twin.run("DEBIAN_FRONTEND=noninteractive dpkg --purge raidplan", timeout=900)
         assert twin.run(SERVER).stdout == before, "after its removal"
         assert not twin.run("command -v raidplan", check=False).ok
-        twin.reboot(timeout=900)
+        reboot(twin, timeout=900)
         assert twin.run(SERVER).stdout == before, "and after the next boot"

@@ -18,6 +18,7 @@ from raidplan.twin.server import (
     UnreachableError,
     install_raidplan,
 )
+from tests.twin.service import reboot
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
@@ -104,7 +105,7 @@ def test_a_clean_reboot_uses_the_guests_own_initramfs(twin: Twin) -> None:
     twin.put(show, "/etc/initramfs-tools/scripts/init-bottom/mark", mode=0o755)
     twin.run("update-initramfs -u")
     before = twin.run(["cat", "/proc/sys/kernel/random/boot_id"]).stdout
-    twin.reboot()
+    reboot(twin)
     assert twin.run(["cat", "/proc/sys/kernel/random/boot_id"]).stdout != before
     assert twin.get("/root/kept") == b"kept\n"
     assert twin.get("/run/initramfs/twin-mark") == b"mark\n"

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from raidplan.apply.change.by_hand import Advice, commands
+from raidplan.base.hidden import escaped
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB
 from raidplan.facts.machine import Properties, texts
-from raidplan.facts.signatures import plain
 from raidplan.plan.changes import (
     EXCHANGED,
     FAILED_REMOVED,
@@ -34,6 +34,9 @@ from raidplan.plan.step import Value
 
 KEYS = {"members": "raid-devices", "component": "size"}
 """Properties that the table knows by another name than the facts do."""
+
+HELD = "frozen"
+"""The sync_action in which md begins no sync until somebody writes `idle` to it (md.rst of the kernel)."""
 
 NAMES = {"raid-devices": "number of members", "consistency": "consistency policy"}
 """The table's names in a person's words."""
@@ -71,16 +74,22 @@ def policy_by_apply(found: Properties, planned: Mapping[str, Value]) -> Answer |
 
 
 def array_by_hand(
-    name: str, node: str, found: Properties, planned: Mapping[str, Value], shown: Callable[[str], str]
+    name: str,
+    node: str,
+    found: Properties,
+    planned: Mapping[str, Value],
+    shown: Callable[[str], str],
+    named: Callable[[str], str] = str,
 ) -> Advice:
-    """Advice about one property; `shown` turns a device's identity in proofs into its name in a shell."""
+    """Advice about one property; `shown` turns a device's identity in proofs into its name in a shell, `named` into that in
+    the layout."""
     differing = differences(found, planned)
     reason = _impossible(differing, found, planned)
     if reason:
         return Advice("new-array", {"reason": REASONS[reason]})
     values = _values(node, found, planned, shown)
     if "missing" in texts(found.get("members")) or (name == "members" and "raid-devices" not in differing):
-        return _members(values, found, planned)
+        return _members(values, found, planned, named)
     change = differing.get(KEYS.get(name, name))
     if change is not None:
         return commands(change.answer, values)
@@ -92,6 +101,14 @@ def array_by_hand(
     if not differing and isinstance(now, int) and isinstance(wanted, int):
         return commands(resize(shape(found), smaller=wanted < now), values)
     return Advice("follows", {"keys": tuple(NAMES.get(key, key) for key in differing)})
+
+
+def after_sync(found: Properties, case: str, node: str) -> Advice:
+    """Advice to wait; a sync that is held goes on by nobody's waiting."""
+    action = str(found.get("sync_action", "idle"))
+    if action == HELD:
+        return Advice("held", {"node": node, "device": str(found["device"])})
+    return Advice(case, {"node": node, **({"action": action} if case == "syncing" else {})})
 
 
 def _impossible(
@@ -106,15 +123,20 @@ def _impossible(
     return exchange(shape(found), shape(planned)).reason if others else None
 
 
-def _members(values: Mapping[str, str], found: Properties, planned: Mapping[str, Value]) -> Advice:
+def _members(
+    values: Mapping[str, str], found: Properties, planned: Mapping[str, Value], named: Callable[[str], str]
+) -> Advice:
     """Advice for as many members, of which some are others; a missing one has to be there before anything else is changed."""
     now, wanted = texts(found.get("members")), texts(planned.get("members"))
     first = (FAILED_REMOVED,) if found.get("faulty") else ()
     if "missing" in now:
-        filled = MISSING_FILLED._replace(commands=(*first, *MISSING_FILLED.commands))
-        return commands(filled, values, "member-missing")
+        is_in_it = "new" in values and "added" not in values  # as a spare, which md takes by itself
+        if is_in_it and not first:
+            return after_sync(found, "rebuilt", values["node"])
+        filled = MISSING_FILLED._replace(commands=(*first, *(() if is_in_it else MISSING_FILLED.commands)))
+        return commands(filled, {**values, "new": values.get("added", "NEW")}, "member-missing")
     if sorted(now) == sorted(wanted):
-        return Advice("order")
+        return Advice("order", {"members": tuple(map(named, now))})
     is_spare = {*now} - {*wanted} <= {*texts(planned.get("spares"))}
     again = SPARE_AGAIN if is_spare else ()
     both = EXCHANGED.commands if "added" in values else EXCHANGED.commands[1:]
@@ -142,13 +164,13 @@ def _values(
             values[key] = " ".join(_node(each, shown) for each in listed)
     for key in ("level", "layout", "name"):
         if planned.get(key):
-            values[key] = plain(str(planned[key]))
+            values[key] = escaped(str(planned[key]))
     for key, name in (("chunk", "chunk"), ("array_size", "size"), ("component", "component")):
         size = planned.get(name)
         if isinstance(size, int):
             values[key] = f"{size // KIB}K"
     if found.get("device"):
-        values["attributes"] = f"/sys/block/{plain(str(found['device']))}/"
+        values["attributes"] = f"/sys/block/{escaped(str(found['device']))}/"
     if planned.get("journal"):
         values["journal"] = _node(str(planned["journal"]), shown)
     if found.get("journal") and found.get("journal") != planned.get("journal"):
@@ -159,4 +181,4 @@ def _values(
 def _node(identity: str, shown: Callable[[str], str]) -> str:
     """The name in commands of a device that proofs know by its identity."""
     partition = identity.removeprefix("partition:")
-    return plain(shown(identity)) if partition == identity else f"{PARTITION}{plain(partition)}"
+    return escaped(shown(identity)) if partition == identity else f"{PARTITION}{escaped(partition)}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.hidden import escaped
 from raidplan.facts.machine import Properties
-from raidplan.facts.signatures import plain
 from raidplan.plan.changes import Answer, Reason, contents, fill, known_before, short
 from raidplan.plan.partitions import TYPE_CODES
 from raidplan.plan.step import Value
@@ -56,10 +57,16 @@ def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[
     if answer is None:
         case = HINTS.get((kind, name), NEW_FILESYSTEM.case if kind == "filesystem" else "other")
         group = (short(contents.GROUP_EXTENDED), short(contents.GROUP_REDUCED))
-        return Advice(case, {"node": node, "commands": group if kind == "volume_group" else ()})
+        return Advice(
+            case,
+            {
+                "node": shlex.quote(node) if node.startswith("/") else node,
+                "commands": group if kind == "volume_group" else (),
+            },
+        )
     if not answer.possible:
         return IMPOSSIBLE.get(answer.reason, NEW_FILESYSTEM) if answer.reason else NEW_FILESYSTEM
-    size = plain(str(planned))
+    size = escaped(str(planned))
     case = "commands" if smaller else GROWN.get((kind, name), "commands")
     return commands(answer, {"node": node, "planned": size, "size": size, "blocks": size}, case)
 

@@ -29,8 +29,8 @@ def label(difference: Difference) -> Iterator[Step]:
     else:
         raise difference.by_hand
     if difference.found.get("active"):
-        raise NotInPlace("swap-in-use")
-    say = f"label {difference.step.because.rpartition('.')[2]} '{label}' instead of '{difference.now}'"
+        raise NotInPlace("swap-in-use", node=difference.called)
+    say = f"label {difference.step.named} '{label}' instead of '{difference.now}'"
     yield difference.then("label", say, command)
 
 
@@ -44,12 +44,12 @@ def _mounted(difference: Difference) -> str:
 def reserved(difference: Difference) -> Iterator[Step]:
     blocks, kind = str(difference.planned), FILESYSTEMS[str(difference.found["type"])]
     command = argv(kind.changed["reserved_blocks"], planned=blocks, node=difference.node)
-    say = f"keep {blocks} blocks of {difference.step.because.rpartition('.')[2]} for root"
+    say = f"keep {blocks} blocks of {difference.step.named} for root"
     yield difference.then("reserved", say, command)
 
 
 def priority(difference: Difference) -> Iterator[Step]:
-    name = difference.step.because.rpartition(".")[2]
+    name = difference.step.named
     off = difference.then(
         "off",
         f"take swap {name} out of use, to give it another priority",

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from raidplan.apply.change.array_by_hand import array_by_hand
+from raidplan.apply.change.array_by_hand import after_sync, array_by_hand
 from raidplan.apply.change.by_hand import by_hand
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.figures import Figure
+from raidplan.base.hidden import escaped
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
-from raidplan.facts.signatures import plain
+from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.origin import Origin
 from raidplan.plan.step import ADDED, Loss, Plan, Proof, Run, Step, Value
 
@@ -22,10 +23,6 @@ class NotInPlace(Refused):
 
     def __init__(self, case: str, **figures: Figure) -> None:
         super().__init__(Refusal("differs", case, figures=figures))
-
-
-HELD = "frozen"
-"""The sync_action in which md begins no sync until somebody writes `idle` to it (md.rst of the kernel)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +47,23 @@ class Difference:
         assert isinstance(self.step.action, Run)
         return self.step.guard[0] if self.step.guard else self.step.action.argv[-1]
 
+    @property
+    def called(self) -> str:
+        """The same in a shell."""
+        return self._called(self.node)
+
     def after_sync(self, case: str, node: str) -> NotInPlace:
         """The error that says to wait for the sync; a held sync has to be released first."""
-        action = str(self.found.get("sync_action", "idle"))
-        if action == HELD:
-            return NotInPlace("held", node=node, device=str(self.found["device"]))
-        return NotInPlace(case, node=node, **({"action": action} if case == "syncing" else {}))
+        advice = after_sync(self.found, case, node)
+        return NotInPlace(advice.case, **advice.figures)
 
     @property
     def by_hand(self) -> NotInPlace:
         """The error that has the advice for a person; disks have their names in a shell, not those of plans."""
         assert self.step.proof is not None
-        node, expect = str(self._shown(self.node)), self.step.proof.expect
+        node, expect = self.called, self.step.proof.expect
         if self.step.proof.kind == "array":
-            advice = array_by_hand(self.name, node, self.found, expect, self._called)
+            advice = array_by_hand(self.name, node, self.found, expect, self._called, self._name)
         else:
             found = {**self.found, self.name: self._shown(self.now)}
             planned = {**expect, self.name: self._shown(self.planned)}
@@ -72,6 +72,12 @@ class Difference:
 
     def _called(self, identity: str) -> str:
         return str(self._shown(identity))
+
+    def _name(self, identity: str) -> str:
+        """The layout's name of a member."""
+        made = made_nodes(self.plan)
+        names = zip(self.step.guard, self.step.targets[1:], strict=False)
+        return next((name for node, name in names if identity_of(node, made) == identity), identity)
 
     def _shown(self, value: Value) -> Value:
         if isinstance(value, list):
@@ -102,7 +108,7 @@ class Difference:
         return Step(
             id=f"{self.step.id}{ADDED}{verb}",
             phase=self.step.phase,
-            say=plain(say),
+            say=escaped(say),
             action=Run(tuple(argv)),
             because=self.step.because,
             line=self.step.line,

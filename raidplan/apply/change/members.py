@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from raidplan.apply.change.array_by_hand import HELD
 from raidplan.apply.change.change_array import forgotten, runs
-from raidplan.apply.change.difference import HELD, Difference
+from raidplan.apply.change.difference import Difference
 from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note, note
-from raidplan.base.levels import LEVELS, redundancy
+from raidplan.base.levels import LEVELS, Copies, redundancy
 from raidplan.base.words import listed
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact, texts
@@ -24,8 +25,6 @@ MISSING = "missing"
 REBUILDS = "recover"
 """The kernel's word in sync_action while a member is rebuilt, or waits for another array on the same disks."""
 """Its word while no sync may begin."""
-MIRRORS = ("raid1", "raid10")
-"""The levels whose new arrays md resyncs, so that a recovery is that of a later member; raid5 begins with one."""
 SYNC = "/sys/block/{{{}}}/md/sync_action"
 FILLED = "add"
 """The verb of the step that fills the empty slots of an array."""
@@ -132,11 +131,15 @@ def rebuilding(plan: Plan, machine: Machine) -> Iterator[Note]:
             )
 
 
+MIRRORS = frozenset(name for name, level in LEVELS.items() if level.copies is not Copies.ONE)
+"""The levels whose new arrays md resyncs, so that a recovery is that of a later member; raid5 begins with one."""
+
+
 def unreadable_by_grub(plan: Plan, machine: Machine) -> Iterator[tuple[Step, str]]:
     """The steps of mirrors from which GRUB might read a member that md rebuilds, and their nodes."""
     for step in read_by_grub(plan):
         found = (machine.observe("array", step.proof.key) if step.proof else None) or {}
-        if found.get("sync_action") == REBUILDS and found.get("level") in MIRRORS:
+        if found.get("sync_action") == REBUILDS and str(found.get("level")) in MIRRORS:
             yield step, str(found.get("node"))
 
 

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from raidplan.apply.configuration.blocks import file_text, wanted_text
-from raidplan.apply.configuration.switches import RESTART_MONITOR
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
 from raidplan.plan.boot_loaders import AFTER_INITRAMFS, DPKG, HOOK
 from raidplan.plan.origin import Origin
 from raidplan.plan.places import (
     CHECK,
+    CHECK_OF_CRON,
     DEFAULTS,
     FSTAB,
     LAST_RESORT,
@@ -25,6 +25,7 @@ from raidplan.plan.places import (
     UDEV_RULES,
 )
 from raidplan.plan.step import Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
+from raidplan.plan.switches import RESTART_MONITOR, switch
 
 BACK = "back."
 """The beginning of the ids of these steps."""
@@ -39,7 +40,7 @@ def removals(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
         _rules(plan),
         _fstab(plan),
         _mdadm_conf(plan),
-        _check(plan),
+        _check(plan, machine),
         *map(_own_file, (AFTER_INITRAMFS, DPKG, HOOK)),
     ):
         written = next(step for step in steps if isinstance(step.action, WriteFile | WriteBlock))
@@ -135,19 +136,17 @@ def _mdadm_conf(plan: Plan) -> tuple[Step, ...]:
     return written, renew
 
 
-def _check(plan: Plan) -> tuple[Step, ...]:
+def _check(plan: Plan, machine: Machine) -> tuple[Step, ...]:
     """The block shows that the timers are ours; so they are switched back first."""
-    disable = Run(("systemctl", "disable", "--now", *CHECK))
+    by_cron = machine.observe("file", CHECK_OF_CRON) is not None
     timers = _step(
         "scrub",
         "give the check for latent errors back to the distribution, as the layout no longer asks for it",
-        disable,
+        switch(plan.target, "disable" if by_cron else "enable", *CHECK),
         *CHECK,
     )
-    block = WriteBlock(DEFAULTS, "", plan.host)
-    return timers, _step(
-        "autocheck", "let cron start the check again, as before", block, DEFAULTS, needs=timers.id
-    )
+    say = f"remove raidplan's block from {DEFAULTS}, which kept cron from starting the check"
+    return timers, _step("autocheck", say, WriteBlock(DEFAULTS, "", plan.host), DEFAULTS, needs=timers.id)
 
 
 def _step(

@@ -15,8 +15,8 @@ from raidplan.apply.configuration.blocks import BrokenBlock, file_text, sections
 from raidplan.apply.configuration.lines import Line, device, mdadm_conf, numbered, rows, statements
 from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
+from raidplan.base.hidden import escaped
 from raidplan.facts import Machine
-from raidplan.facts.signatures import plain
 from raidplan.plan.origin import Origin
 from raidplan.plan.places import CRYPTTAB, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
 from raidplan.plan.step import ADDED, Plan, Step, WriteBlock
@@ -155,4 +155,4 @@ def _nodes_in_files(machine: Machine) -> Iterator[tuple[str, str]]:
             if len(row) > column:
                 yield f"{file} line {number}", device(row[column])[1]
     for file, found in machine.objects.get("unit_file", {}).items():
-        yield plain(file), device(str(found.get("what", "")))[1]
+        yield escaped(file), device(str(found.get("what", "")))[1]

@@ -23,8 +23,8 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figures
+from raidplan.base.hidden import escaped
 from raidplan.facts import Machine
-from raidplan.facts.signatures import plain
 from raidplan.plan.identities import made_nodes
 from raidplan.plan.places import CRYPTTAB, DEFAULTS, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
 from raidplan.plan.step import Plan, WriteBlock
@@ -104,7 +104,7 @@ def arrays_of_others(whole: Plan, machine: Machine) -> list[str]:
         for trace in disk.traces
         if trace.type == "linux_raid_member"
     }
-    return [plain(words) for uuid, words in {**members, **running}.items() if uuid not in ours]
+    return [escaped(words) for uuid, words in {**members, **running}.items() if uuid not in ours]
 
 
 def foreign_lines(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
@@ -175,7 +175,7 @@ def _statements(
     """The place and the words of each statement in these lines and in the further files."""
     for file, each in ((action.file, lines), *_parts(action, machine)):
         for number, words in statements(each):
-            yield f"{plain(file)} line {number}", words
+            yield f"{escaped(file)} line {number}", words
 
 
 def _parts(action: WriteBlock, machine: Machine) -> Iterator[tuple[str, list[Line]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Final
 
 from raidplan.apply.change.change import changes, stands
 from raidplan.apply.change.change_array import left_behind
@@ -24,7 +25,7 @@ from raidplan.facts.prove import differences
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.step import Plan, Step, WriteBlock, WriteFile
 
-UNPROVEN = "not-as-planned"
+UNPROVEN: Final = "not-as-planned"
 
 
 def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusal]]:

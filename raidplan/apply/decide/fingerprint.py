@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figure
@@ -10,7 +10,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.plan.codec import digest
 from raidplan.plan.step import Value
 
-OF_THE_PLAN = (".content", ".partitions")
+WRITTEN = ("content", "partitions")
 """The properties of a disk that the steps of a plan change themselves."""
 
 
@@ -36,20 +36,23 @@ def _disk(disk: DiskFact) -> dict[str, Value]:
     }
 
 
+def written_by(disks: Iterable[str]) -> frozenset[str]:
+    """The keys of the state that an interrupted run on these disks has changed itself; and the kernel, which a power cut
+    may have changed."""
+    return frozenset({"kernel", *(f"{disk}.{key}" for disk in disks for key in WRITTEN)})
+
+
 def machine_digest(found: Mapping[str, Value]) -> str:
     """SHA-256 of the state."""
     return digest(dict(found))
 
 
 def changed(
-    before: Mapping[str, Value], now: Mapping[str, Value], *, resumed: bool = False
+    before: Mapping[str, Value], now: Mapping[str, Value], *, changed_by_run: Collection[str] = ()
 ) -> Iterator[Refusal]:
-    """Changes since the plan was made, except of programs that it does not run; `resumed`: except those of the
-    plan itself, and of the kernel, which a power cut may have changed."""
+    """Changes since the plan was made, except of programs that it does not run, and of `changed_by_run`."""
     for key in sorted(before.keys() | {key for key in now if not key.startswith("tool.")}):
-        if resumed and (key == "kernel" or key.endswith(OF_THE_PLAN)):
-            continue
-        if before.get(key) != now.get(key):
+        if key not in changed_by_run and before.get(key) != now.get(key):
             yield refusal(
                 "machine-changed", place=key, planned=_figure(before.get(key)), now=_figure(now.get(key))
             )

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.apply.refusal import Refused, refusal
+from raidplan.base.hidden import escaped
 from raidplan.base.size import human
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
-from raidplan.facts.signatures import plain
 from raidplan.plan.step import Loss, Proof
 
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
@@ -31,7 +31,7 @@ def carries_ours(device: str, proof: Proof, machine: Machine) -> bool:
     """The device has content, all of which can be the step's own. Raises NotOurs."""
     carried = machine.carried(device)
     foreign = [
-        f"{_called(device, machine)} carries {plain(word)}" for word in carried if not _ours(word, proof)
+        f"{_called(device, machine)} carries {escaped(word)}" for word in carried if not _ours(word, proof)
     ]
     reasons = [*foreign, *_more(device, proof, machine)]
     if reasons:
@@ -54,9 +54,9 @@ def losses(device: str, proof: Proof, machine: Machine) -> Iterator[Loss]:
     found = machine.observe(proof.kind, proof.key) or {}
     fresh = found.get("device") == device and found.get("untouched")
     if proof.kind == "filesystem" and machine.carried(device) and not fresh:
-        label = f" '{plain(str(found['label']))}'" if found.get("label") else ""
+        label = f" '{escaped(str(found['label']))}'" if found.get("label") else ""
         size = next((f", {human(block.size)}" for block in machine.blocks if block.identity == device), "")
-        kind = plain(str(found.get("type", "a file system")))
+        kind = escaped(str(found.get("type", "a file system")))
         where = _called(device, machine)
         yield Loss(f"{kind}{label}{size}, on {where}", where, proof.key, own=True)
     if proof.kind not in ("table", "array") and (stain := _stain(device, machine)):
@@ -71,7 +71,7 @@ def _more(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
     if proof.kind == "array" and machine.observe("array", proof.key):
         above = [f"array:{proof.key}"]
     for one in above:
-        yield from (f"{_called(one, machine)} carries {plain(word)}" for word in machine.carried(one))
+        yield from (f"{_called(one, machine)} carries {escaped(word)}" for word in machine.carried(one))
         yield from _in_use(one, machine)
     if proof.kind == "table":
         yield from _other_tables(device, proof, machine)
@@ -81,7 +81,7 @@ def _more(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
             yield f"{_called(one, machine)} holds {stain}"
     found = machine.observe(proof.kind, proof.key) or {}
     if proof.kind == "physical_volume" and found.get("group"):
-        yield f"{device} belongs to the volume group '{plain(str(found['group']))}'"
+        yield f"{device} belongs to the volume group '{escaped(str(found['group']))}'"
 
 
 def _table(device: str, proof: Proof, machine: Machine) -> list[str]:
@@ -108,10 +108,10 @@ def _other_tables(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
         if found.get("disk") != device:
             continue
         if uuid != proof.key:
-            yield f"{device} has the partition table {plain(uuid)}"
+            yield f"{device} has the partition table {escaped(uuid)}"
         rows = found["partitions"]
         assert isinstance(rows, list)
-        yield from (f"{device} has the partition {plain(row)}" for row in rows if row not in planned)
+        yield from (f"{device} has the partition {escaped(row)}" for row in rows if row not in planned)
 
 
 def _standing(device: str, known: list[str], machine: Machine) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _standing(device: str, known: list[str], machine: Machine) -> Iterator[str]:
 def _in_use(device: str, machine: Machine) -> Iterator[str]:
     uses = [use for block in machine.blocks if block.identity == device for use in block.uses]
     mounts = machine.objects.get("mount", {}).items()
-    uses += [f"mounted at {plain(point)}" for point, found in mounts if found.get("source") == device]
+    uses += [f"mounted at {escaped(point)}" for point, found in mounts if found.get("source") == device]
     for found in machine.objects.get("swap", {}).values():
         uses += ["swap"] if found.get("device") == device and found.get("active") else []
     uses += [used] if (used := str((machine.observe("content", device) or {}).get("used", ""))) else []
@@ -141,4 +141,4 @@ def _stain(device: str, machine: Machine) -> str:
 def _called(device: str, machine: Machine) -> str:
     """The name of a device in a sentence."""
     found = machine.observe("array", device.removeprefix("array:")) if device.startswith("array:") else None
-    return plain(f"the array {found.get('name') or ''}".strip()) if found else plain(device)
+    return escaped(f"the array {found.get('name') or ''}".strip()) if found else escaped(device)

@@ -13,11 +13,11 @@ from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.teardown.layers import STOPPED
+from raidplan.base.hidden import escaped
 from raidplan.base.levels import losses_survived
 from raidplan.base.size import KIB
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact, texts
-from raidplan.facts.signatures import plain
 from raidplan.geometry.md_member import default_data_offset
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.step import Plan, Run, Step
@@ -96,7 +96,7 @@ def create_again(step: Step, members: list[BlockFact]) -> tuple[str, ...]:
         )
         kept.append(f"--data-offset={offset // KIB}K")
     devices = [
-        plain(node if node.startswith("/") else block.node)
+        escaped(node if node.startswith("/") else block.node)
         for node, block in zip(step.guard, members, strict=True)
         if block.identity != journal
     ]

@@ -129,7 +129,7 @@ def _stains(
         traces = foreign(step, size, clock, read, carried=carried)
         kept = not (wiped and carried)
     # Of a disk that may be wiped, both ends were cleared, and not what lies between.
-    counted = (trace for trace in traces if kept or trace.type != "data" or trace.place or not FRONT <= trace.offset < size - BACK)  # fmt: skip
+    counted = (trace for trace in traces if kept or trace.type != "data" or trace.where != "disk" or not FRONT <= trace.offset < size - BACK)  # fmt: skip
     yield from map(words, counted)
 
 
@@ -139,7 +139,9 @@ def _beside_table(step: Step, read: Reader, size: int, disk: DiskFact) -> Iterat
     own = of_table(step.proof, step.action.stdin, size, disk.logical_block)
     beside = partial(without, own, read)
     ranges = {*step.new_partitions, *((part.start, part.size) for part in disk.partitions)}
-    places = [Place(*place, f"the range from byte {place[0]} on") for place in sorted(ranges)]
+    places = [
+        Place(*place, f"the range from byte {place[0]} on", where="partition") for place in sorted(ranges)
+    ]
     yield from read_traces(beside, disk.logical_block, Place(0, size), places)
     yield from read_small(beside, size)
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from raidplan.apply.journal.past import PLAN, Past, kept_as, past_of, seconds
 from raidplan.plan.origin import Origin
+from raidplan.plan.step import Loss
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
@@ -53,6 +54,8 @@ class Journal:
     past: Past = field(default_factory=Past)
     marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By step, for its records: its fingerprint for each device."""
+    cleared: Mapping[str, Sequence[Loss]] = field(default_factory=dict)
+    """By step that clears a device, for its record: what was listed of it. An apply that goes on finds a part of that only."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
     """By step, its reason to be in the plan, for steps that no layout asks for."""
     _number: int = 0
@@ -82,7 +85,9 @@ class Journal:
 
     def intent(self, step: str) -> None:
         """The step's effect comes next."""
-        self._add("intent", step=step, **self._on(step), **self._why(step))
+        listed = [[each.what, each.where, each.uuid, each.own] for each in self.cleared.get(step, ())]
+        cleared = {"clears": listed} if listed else {}
+        self._add("intent", step=step, **self._on(step), **self._why(step), **cleared)
 
     def ended(self, step: str, seconds: float, made: str = "") -> None:
         """The action of the step succeeded; `made` is the object that it creates, `kind:key`."""
@@ -233,7 +238,9 @@ def _whole(data: bytes) -> bytes:
     """The lines that were written to their end; a power cut can leave half of one, or zeros in its place, also before its end."""
     end = data.rfind(b"\n") + 1
     last = data.rfind(b"\n", 0, max(0, end - 1)) + 1
-    return data[:end] if _record(data[last:end]) is not None else data[:last]
+    line = data[last:end]
+    torn = _record(line) is None and (b"\0" in line or not line.strip())  # and not what somebody wrote
+    return data[: last if torn else end]
 
 
 def _records(data: bytes, file: Path) -> Iterable[Mapping[str, Any]]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, cast, get_args
 
 from raidplan.plan.origin import Kind, Origin, origin_of_id
+from raidplan.plan.step import Loss
 
 HEADERS, COPIES = "headers", "copies"
 """The folders beside a journal: of LUKS headers, and of what `undo` puts back."""
@@ -66,6 +67,8 @@ class Past:
     """For each step that was begun or finished: its fingerprint for each device, as `step_fingerprints.py` writes it."""
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """For each of those, after the comparison with a plan and its disks: the devices that this very step worked on."""
+    cleared: Mapping[str, tuple[Loss, ...]] = field(default_factory=dict)
+    """For each step of this run that clears a device: what was listed of it before that was begun."""
     finished: frozenset[str] = frozenset()
     """The steps of layouts that finished in any run and were not reversed since."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
@@ -105,6 +108,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     begun: dict[str, str] = {}  # to the plan that says so
     ended: dict[str, None] = {}  # in order
     marks: dict[str, Mapping[str, str]] = {}
+    cleared: dict[str, tuple[Loss, ...]] = {}
     opened: Mapping[str, Any] | None = None
     plan = boot = ""
     clock, clocks = 0, dict[str, int]()
@@ -128,6 +132,12 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
             case "intent":
                 begun[step], clocks[step] = plan, clock
                 origins[step] = _origin(record)
+                # One that is begun again finds only what the first time left.
+                given = (
+                    Loss(str(what), str(where), str(uuid), own is True)
+                    for what, where, uuid, own in record.get("clears", ())
+                )
+                cleared[step] = tuple(dict.fromkeys((*cleared.get(step, ()), *given)))
                 ended.pop(step, None)
             case "ended" | "adopted":
                 begun.pop(step, None)
@@ -145,6 +155,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 begun.clear()
                 ended.clear()
                 marks.clear()
+                cleared.clear()
                 if kind == "undone":
                     made -= last.made
                     standing = {each: of for each, of in standing.items() if of[0] in made}
@@ -176,6 +187,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
         plans=begun,
         clocks={step: clocks[step] for step in begun},
         ended=frozenset(ended),
+        cleared=cleared,
         order=tuple(ended),
     )
 

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from raidplan.apply.decide.comparison import compare
+from raidplan.apply.journal.past import Past
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.apply.stages.resuming import Resumed
-from raidplan.apply.teardown.cleared import Cleared
+from raidplan.apply.teardown.cleared import Begun, Cleared
 from raidplan.apply.teardown.teardown import take_apart
+from raidplan.plan.origin import TEARDOWN
 
 
 def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
     """The remaining steps, the steps that clear their way, and the reasons not to clear it."""
     layout, past = asked.layout, resumed.past
     return take_apart(
-        layout, resumed.machine, matched.disks, lambda machine: compare(layout, machine, past), past.made
+        layout,
+        resumed.machine,
+        matched.disks,
+        lambda machine: compare(layout, machine, past),
+        past.made,
+        _begun(past),
+    )
+
+
+def _begun(past: Past) -> Begun:
+    """By the journal, and only of disks that are still the same."""
+    steps = {step: on for step, on in past.ours.items() if past.origin(step) == TEARDOWN}
+    return Begun(
+        {device: past.cleared.get(step, ()) for step, devices in steps.items() for device in devices}
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from raidplan.apply.adopt import unplanned
 from raidplan.apply.configuration.conflicts import foreign_lines
 from raidplan.apply.decide.comparison import unknown_origin
-from raidplan.apply.decide.fingerprint import changed, state_of
+from raidplan.apply.decide.fingerprint import changed, state_of, written_by
+from raidplan.apply.decide.unplanned import unplanned
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.preflight import lines_do_not_conflict, preflight, uuids_free
 from raidplan.apply.preflight.situation import Situation
@@ -55,7 +55,8 @@ def refuse(
     if made_for:
         goes_on = past.is_open and not digests_of(asked.entire).isdisjoint((past.plan_digest, *past.plans.values()))  # fmt: skip
         now = state_of(asked.given.tools, matched.disks, machine)
-        refusals += changed(made_for, now, resumed=goes_on)
+        written = written_by(disk.name for disk in asked.given.disks) if goes_on else ()
+        refusals += changed(made_for, now, changed_by_run=written)
         refusals += _not_in_file(left, asked.given, resumed=goes_on)
     return tuple(sorted(dict.fromkeys(refusals), key=lambda refusal: refusal.code != "not-root"))
 

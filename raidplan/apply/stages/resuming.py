@@ -25,7 +25,9 @@ class Resumed:
 
 def past_of_these(asked: Asked, matched: Matched, past: Past) -> Past:
     """The journal without what it says of other steps, or of other disks."""
-    added = {step: past.marks[step] for step in past.marks if past.origin(step).kind == "change"}
+    added = {
+        step: past.marks[step] for step in past.marks if past.origin(step).kind in ("change", "teardown")
+    }
     now = {
         **marks_of_added(asked.layout, matched.disks, added),
         **marks(asked.layout, matched.disks),

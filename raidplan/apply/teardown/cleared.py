@@ -6,6 +6,7 @@ every reason why the content must stay.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +15,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Properties
 from raidplan.plan.identities import identity_of, made_nodes
-from raidplan.plan.step import Plan, Step
+from raidplan.plan.step import Loss, Plan, Step
 
 Compare = Callable[[Machine], tuple[Plan, list[Refusal]]]
 """Compares the plan with a machine: the steps that are left, and why they must not be done."""
@@ -29,6 +30,19 @@ class Imagined:
 
     machine: Machine
     disks: Mapping[str, DiskFact]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The clearing that an interrupted run began on these disks, after a person had agreed to its list."""
+
+    losses: Mapping[str, tuple[Loss, ...]] = field(default_factory=dict)
+    """The list of each device, as steps name it."""
+
+    @property
+    def signatures(self) -> Counter[tuple[str, str]]:
+        """By disk and UUID, how many were there."""
+        return Counter((loss.where, loss.uuid) for each in self.losses.values() for loss in each if loss.uuid)
 
 
 @dataclass(frozen=True, slots=True)

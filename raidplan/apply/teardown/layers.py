@@ -113,7 +113,7 @@ class Layers:
                     remove,
                     after,
                     uuid,
-                    losses.group(self.cleared.stack, name, uuid),
+                    *losses.group(self.cleared.stack, name, uuid),
                 ),
             )
         return after

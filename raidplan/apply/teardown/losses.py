@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
+from raidplan.base.hidden import escaped
 from raidplan.base.size import human
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Trace
-from raidplan.facts.signatures import plain
-from raidplan.facts.traces import FUTURE, INSIDE
+from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan.step import Loss, Plan
 
 TABLES = {"gpt": "gpt", "dos": "dos", "PMBR": "gpt", "sun": "sun", "sgi": "sgi", "bsd": "bsd", "mac": "mac"}
@@ -24,23 +25,36 @@ def own_identities(plan: Plan) -> frozenset[str]:
 def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[Loss]:
     """The content of a target: of a disk or partition every trace, of an array or volume the signatures of libblkid."""
     block, traces = stack.blocks.get(name), stack.traces(name)
-    disk = block.below[0] if block and block.kind == "partition" else name
     listed = [trace for trace in traces if trace.type != "data" or not _said_before(trace, traces)]
-    yield from (_trace(trace, stack.named(disk), own) for trace in listed)
+    yield from (_trace(trace, stack.disk_of(name), own) for trace in listed)
     if not traces:
         found = next((one.signatures for one in stack.machine.disks if one.kernel_name == name), ())
         where = stack.named(name)
-        yield from (Loss(f"{plain(words)} on {where}", where) for words in found)
+        yield from (Loss(f"{escaped(words)} on {where}", where) for words in found)
     if block and block.kind != "disk" and not traces:
         yield from on_layer(stack, block, own)
+
+
+def is_between_ends(stack: Stack, name: str) -> bool:
+    """Nothing is on a target but bytes that nothing recognises, where clearing reaches neither of its ends."""
+    block, traces = stack.blocks.get(name), stack.traces(name)
+    if traces or not block:
+        return all(
+            each.type == "data" and not each.place and FRONT <= each.offset < each.room - BACK
+            for each in traces
+        )
+    return not block.found and FRONT <= block.unknown_from < block.size - BACK
 
 
 def _said_before(data: Trace, traces: Sequence[Trace]) -> bool:
     """Unrecognised data has no parts: it is listed once for a partition, where it begins, and once for the disk itself, to
     which the ranges of future partitions belong."""
-    place = "" if data.place == FUTURE else data.place
-    earlier = traces[: next(number for number, trace in enumerate(traces) if trace is data)]
-    return any(trace.type == "data" and trace.place in (place, data.place) for trace in earlier)
+    before = traces[: next(number for number, trace in enumerate(traces) if trace is data)]
+    earlier = [trace for trace in before if trace.type == "data"]
+    if data.where == "future":
+        return any(trace.where in ("disk", "future") for trace in earlier)
+    place = (data.where, data.start, data.room)
+    return any((trace.where, trace.start, trace.room) == place for trace in earlier)
 
 
 def _trace(trace: Trace, disk: str, own: frozenset[str]) -> Loss:
@@ -49,17 +63,17 @@ def _trace(trace: Trace, disk: str, own: frozenset[str]) -> Loss:
 
 def _words(trace: Trace, disk: str) -> str:
     where = f"on {trace.place} of {disk}" if trace.place else f"on {disk}"
-    if trace.place.startswith(INSIDE):
-        where = f"{trace.place} of {disk}".replace(f"{INSIDE}the disk of ", INSIDE)
-    if trace.type in TABLES and not trace.place:
+    if trace.where == "inside":
+        where = f"{trace.place} of {disk}".replace("on the disk of ", "on ")
+    if trace.type in TABLES and trace.where == "disk":
         return f"the partition table ({TABLES[trace.type]}) of {disk}"
     if trace.type == "data":
         return f"data {where} that nothing here recognises, from byte {trace.offset} on"
-    label = f" '{plain(trace.label)}'" if trace.label else ""
+    label = f" '{escaped(trace.label)}'" if trace.label else ""
     if trace.type == "linux_raid_member":
         detail = f" ({trace.detail})" if trace.detail else ""
         return f"a member of the array{label}{detail} {where}"
-    return f"{plain(trace.type)}{label}, {human(trace.room)}, {where}"
+    return f"{escaped(trace.type)}{label}, {human(trace.room)}, {where}"
 
 
 def on_layer(stack: Stack, block: BlockFact, own: frozenset[str]) -> Iterator[Loss]:
@@ -67,7 +81,7 @@ def on_layer(stack: Stack, block: BlockFact, own: frozenset[str]) -> Iterator[Lo
     where = stack.called(block)
     for words, line in zip_longest(block.content, block.found, fillvalue=""):
         uuid = line.rpartition(" ")[2]
-        yield Loss(f"{plain(words)}, {human(block.size)}, on {where}", where, uuid, uuid in own)
+        yield Loss(f"{escaped(words)}, {human(block.size)}, on {where}", where, uuid, uuid in own)
 
 
 def array(stack: Stack, block: BlockFact, own: frozenset[str]) -> Loss:
@@ -76,36 +90,44 @@ def array(stack: Stack, block: BlockFact, own: frozenset[str]) -> Loss:
     found = stack.machine.observe("array", uuid) or {}
     members = found.get("members")
     count = f" of {len(members)}" if isinstance(members, list) and members else ""
-    where, level = stack.called(block), plain(str(found.get("level") or "not started"))
+    where, level = stack.called(block), escaped(str(found.get("level") or "not started"))
     return Loss(f"{where}, {level}{count}, {human(block.size)}", where, uuid, uuid in own)
 
 
-def group(stack: Stack, name: str, uuid: str) -> Loss:
-    """A volume group with its volumes."""
+def group(stack: Stack, name: str, uuid: str) -> Iterator[Loss]:
+    """A volume group and its volumes, each by itself: vgremove takes one after the other, and what is left after a kill was
+    listed before with the same words."""
     volumes: Mapping[str, Mapping[str, object]] = stack.machine.objects.get("volume", {})
-    listed = [
-        f"{plain(key.partition('/')[2])} ({human(int(str(found.get('size', 0))))})"
-        for key, found in volumes.items()
-        if key.partition("/")[0] == name
-    ]
-    where = group_called(name, uuid)
-    return Loss(f"{where} with {', '.join(listed) or 'no volumes'}", where, uuid)
+    for key, found in volumes.items():
+        if key.rpartition("/")[0] == name:
+            where = f"the volume {escaped(key)}"
+            yield Loss(f"{where}, {human(int(str(found.get('size', 0))))}", where)
+    yield Loss(group_called(name, uuid), group_called(name, uuid), uuid)
 
 
 def group_called(name: str, uuid: str) -> str:
     """A volume group by its name, or by its UUID where LVM shows none."""
-    return f"the volume group '{plain(name)}'" if name else f"the volume group {uuid}"
+    return f"the volume group '{escaped(name)}'" if name else f"the volume group {uuid}"
 
 
-def absent(traces: Iterable[Trace]) -> Iterator[Loss]:
-    """Arrays of which members are nowhere to be found: what those carry cannot be cleared here."""
+def absent(traces: Iterable[tuple[str, Trace]], cleared: Mapping[tuple[str, str], int]) -> Iterator[Loss]:
+    """Arrays of which members are nowhere to be found: what those carry cannot be cleared here.
+
+    Each trace with its disk; `cleared` by disk and UUID is how many an interrupted run was to clear, and those that are
+    gone since are no such members.
+    """
     arrays: dict[str, list[Trace]] = {}
-    for trace in traces:
+    there = Counter[tuple[str, str]]()
+    for disk, trace in traces:
         if trace.type == "linux_raid_member" and trace.members:
             arrays.setdefault(trace.uuid, []).append(trace)
-    for found in arrays.values():
-        missing = found[0].members - len(found)
+            there[disk, trace.uuid] += 1
+    gone = Counter[str]()
+    for (disk, uuid), count in cleared.items():
+        gone[uuid] += max(0, count - there[disk, uuid])
+    for uuid, found in arrays.items():
+        missing = found[0].members - len(found) - gone[uuid]
         if missing > 0:
-            name = f" '{plain(found[0].label)}'" if found[0].label else f" {found[0].uuid}"
+            name = f" '{escaped(found[0].label)}'" if found[0].label else f" {found[0].uuid}"
             away = f"of which {missing} of {found[0].members} members are not in this machine and bring it back when they return"
             yield Loss(f"the array{name}, {away}", f"the array{name}", found[0].uuid)

@@ -9,9 +9,9 @@ from raidplan.apply.configuration.aliases import aliases, of_content
 from raidplan.apply.configuration.lines import Key, Line, device, fstab, numbered, rows, unit
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.teardown.cleared import Cleared
+from raidplan.base.hidden import escaped
 from raidplan.facts.contents import SEVERAL_DEVICES
 from raidplan.facts.machine import BlockFact, Trace
-from raidplan.facts.signatures import plain
 from raidplan.plan.places import CRYPTTAB, FSTAB
 
 SHARED = ("linux_raid_member", *SEVERAL_DEVICES)
@@ -88,7 +88,7 @@ def _shared_groups(cleared: Cleared) -> Iterator[Refusal]:
         outside = [by_identity.get(place, "") for place in places if place not in inside]
         if inside and outside:
             others = tuple(_where(cleared, name) for name in outside)
-            yield refusal("shared", place=f"the volume group '{plain(group)}'", others=others)
+            yield refusal("shared", place=f"the volume group '{escaped(group)}'", others=others)
 
 
 def _shared_traces(cleared: Cleared) -> Iterator[Refusal]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from raidplan.apply.teardown import assembly_hold, losses
-from raidplan.apply.teardown.cleared import Cleared, Compare, give_up
+from raidplan.apply.teardown.cleared import Begun, Cleared, Compare, give_up
 from raidplan.apply.teardown.layers import Layers
 from raidplan.apply.teardown.never_removed import reasons_to_keep
 from raidplan.facts import DiskFact, Machine
@@ -24,10 +24,16 @@ from raidplan.plan.step import Plan, Run, Step, Zero
 MAKING = ("partition", "array", "volume")
 """The phases in which new devices appear."""
 SETTLED = "teardown.settle"
+NOTHING = Begun()
 
 
 def take_apart(
-    plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], compare: Compare, made: Iterable[str] = ()
+    plan: Plan,
+    machine: Machine,
+    disks: Mapping[str, DiskFact],
+    compare: Compare,
+    made: Iterable[str] = (),
+    begun: Begun = NOTHING,
 ) -> Cleared:
     """The remaining steps, with those that clear their way, or the reasons to leave it alone.
 
@@ -40,21 +46,26 @@ def take_apart(
     steps = [*left.steps, *ghosts.values()]
     if cleared.targets:
         own = losses.own_identities(plan) | {each.partition(":")[2] for each in made}
-        steps = _with_teardown(plan, cleared, left.steps, ghosts, own)
+        steps = _with_teardown(plan, cleared, left.steps, ghosts, own, begun)
     # An earlier run that was killed left it behind: what that one made was passed over as well.
     held = machine.observe("file", HOLD) is not None
     if plan.steps and (cleared.targets or held):
         asks = next((step for _, step in cleared.targets.values()), plan.steps[0])
-        before = [step.id for step in steps if step.phase in ("teardown", *MAKING)]
+        making = [step.id for step in steps if step.phase in ("teardown", *MAKING)]
         nodes = _new_nodes(plan if held else left)
-        steps += assembly_hold.release(before, list(nodes), asks.because, asks.line)
+        steps += assembly_hold.release(making, list(nodes), asks.because, asks.line)
     if len(steps) > len(left.steps):
         left = replace(left, steps=tuple(ordered(steps)))
     return replace(cleared, left=left, refusals=[*cleared.refusals, *reasons_to_keep(cleared)])
 
 
 def _with_teardown(
-    plan: Plan, cleared: Cleared, waiting: Sequence[Step], ghosts: Mapping[str, Step], own: frozenset[str]
+    plan: Plan,
+    cleared: Cleared,
+    waiting: Sequence[Step],
+    ghosts: Mapping[str, Step],
+    own: frozenset[str],
+    begun: Begun,
 ) -> list[Step]:
     left = cleared.left
     _, asks = next(iter(cleared.targets.values()))
@@ -65,9 +76,10 @@ def _with_teardown(
     makers = {node: step.targets[0] for step in plan.steps if step.phase in MAKING for node in step.awaits}
     openers = {name: [*_openers(left, makers.get(node))] for name, (node, _) in cleared.targets.items()}
     targets = [
-        _target(layers, name, node, step, openers[name]) for name, (node, step) in cleared.targets.items()
+        _target(layers, name, node, step, openers[name], begun)
+        for name, (node, step) in cleared.targets.items()
     ]
-    settled = _settled(cleared, targets)
+    settled = _settled(cleared, targets, begun)
     # An array that gets its name is stopped for it, once nothing stands on it any more.
     freed = {id: layers.free(name) for name, ids in openers.items() for id in ids}
     after = [
@@ -77,7 +89,7 @@ def _with_teardown(
     return [*held, *layers.steps, *targets, settled, *after, *ghosts.values()]
 
 
-def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[str]) -> Step:
+def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[str], begun: Begun) -> Step:
     """Zeroes over every place on a target where something is, was, or would be found again."""
     stack = layers.cleared.stack
     block, traces = stack.blocks.get(name), stack.traces(name)
@@ -88,6 +100,10 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
     places += stack.partitions(name)
     found = [trace.offset - first for trace in traces] or (offsets(block) if block else [])
     called = stack.called(block) if block else stack.named(name)
+    destroys = tuple(dict.fromkeys(losses.on_device(stack, name, layers.own)))
+    if node in begun.losses and losses.is_between_ends(stack, name):
+        # By its first bytes nobody would know again what was listed, and the first clearing does not reach them either.
+        found, destroys = [], begun.losses[node]
     return Step(
         id=f"teardown.{node.strip('{}').rpartition('/')[2]}.zero",
         phase="teardown",
@@ -97,7 +113,7 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
         line=step.line,
         needs=(layers.first, *layers.free(name), *opened),
         targets=(node.strip("{}"),),
-        destroys=tuple(dict.fromkeys(losses.on_device(stack, name, layers.own))),
+        destroys=destroys,
         clears=(node,),
         origin=TEARDOWN,
     )
@@ -110,10 +126,12 @@ def _openers(left: Plan, name: str | None) -> Iterator[str]:
     )
 
 
-def _settled(cleared: Cleared, targets: Sequence[Step]) -> Step:
+def _settled(cleared: Cleared, targets: Sequence[Step], begun: Begun) -> Step:
     """udev has seen that nothing is left, and removed its links, before anything of the same name is made."""
     nodes = [node for node, _ in cleared.targets.values()]
     words = (word for node in nodes for word in ("--name-match", node))
+    stack = cleared.stack
+    traces = ((stack.disk_of(name), trace) for name in cleared.targets for trace in stack.traces(name))
     return Step(
         id=SETTLED,
         phase="teardown",
@@ -123,9 +141,7 @@ def _settled(cleared: Cleared, targets: Sequence[Step]) -> Step:
         line=targets[0].line,
         needs=tuple(step.id for step in targets),
         targets=("udev",),
-        destroys=tuple(
-            losses.absent(trace for name in cleared.targets for trace in cleared.stack.traces(name))
-        ),
+        destroys=tuple(losses.absent(traces, begun.signatures)),
         clears=cleared.covered,
         origin=TEARDOWN,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from raidplan.apply.decide.leftovers import TABLE_SIGNATURES
 from raidplan.apply.journal.past import Past
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from raidplan.apply.world import World
 
 
-CHANGED = "changed-since"
+CHANGED: Final = "changed-since"
 Reason = Callable[..., Refusal]
 """Makes a refusal about the disk of its case and its figures."""
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from raidplan.apply.configuration.blocks import BrokenBlock, as_bytes, as_text, wanted_text
 from raidplan.apply.configuration.files import holds, real
-from raidplan.apply.configuration.switches import switched
 from raidplan.apply.journal.past import COPIES, Past
 from raidplan.apply.undo.changed_since import compare_with_copy
 from raidplan.apply.undo.copies import (
@@ -36,6 +35,7 @@ from raidplan.base.size import MIB, human
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan.identities import PARTITION
 from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan.switches import switched
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from raidplan.apply.change.obsolete import Tuned, kept_tuning, set_by
 from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.files import holds, put, real
 from raidplan.apply.configuration.initramfs import renew
-from raidplan.apply.configuration.switches import RESTART_MONITOR, WAYS, back
 from raidplan.apply.journal.past import PLAN, Past
 from raidplan.apply.refusal import Refusal, refusal, unmatched
 from raidplan.apply.undo.changed_since import CHANGED, compare_with_copy
@@ -25,8 +25,9 @@ from raidplan.facts.match import match
 from raidplan.plan.codec import digests_of, plan_from_json
 from raidplan.plan.places import MONITOR, UDEV_RULES
 from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile
+from raidplan.plan.switches import RESTART_MONITOR, WAYS, back
 
-FINAL = "not-undoable"
+FINAL: Final = "not-undoable"
 AGAIN = ("prepare", "array", "configure")
 """The phases in which something reads files once more."""
 
@@ -122,7 +123,7 @@ def _units(way: Way, copies: Copies, past: Past, world: World) -> Iterator[Refus
             continue
         wanted = WAYS[verbs[-1]][1]
         if wanted in ("", now):
-            way.units[unit] = back(unit, verbs[-1]), copy.before
+            way.units[unit] = back(world.target, unit, verbs[-1]), copy.before
         else:
             yield refusal(CHANGED, "unit", place=unit, now=now, before=copy.before, made=wanted)
 

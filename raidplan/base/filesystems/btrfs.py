@@ -91,5 +91,6 @@ BTRFS = Btrfs(
     uuid_mode="btrfstune -U",
     another_uuid="btrfstune -u",
     unwritten="ro,rescue=nologreplay",
+    subvolumes=True,
     compared=True,
 )  # fmt: skip

@@ -132,6 +132,8 @@ class FilesystemType:
     """Mount options about flushes that the kernel knows no more, and since which version."""
     flushless: frozenset[str] = NO_BARRIERS
     """Mount options that switch off the flushes of disks' caches."""
+    subvolumes: bool = False
+    """A mount without a name of one shows the default subvolume, which need not be the root."""
     wastes: str = ""
     """The advice on the size of a device, where space beyond the `end` is left unused; empty where such a device is refused."""
     repeats: bool = False

@@ -65,13 +65,10 @@ class Swap(Model, Kind):
     def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:
         because = ".".join(map(str, path))
         uuid = derived_uuid(site.host, "swap", name)
-        steps = (
-            self._file_steps(name, because, self.file, uuid, site)
-            if self.file
-            else self._device_steps(name, because, site.taken(next(self.uses(name, path))), uuid)
-        )
-        # A rescue system does not swap on the disks of the machine that it makes.
-        yield from (step for step in steps if not (site.target and step.id == f"swap.{name}.on"))
+        if self.file:
+            yield from self._file_steps(name, because, self.file, uuid, site)
+        else:
+            yield from self._device_steps(name, because, uuid, site.taken(next(self.uses(name, path))), site)
 
     def _make_argv(self, uuid: str, target: str) -> tuple[str, ...]:
         return ("mkswap", "--quiet", "--uuid", uuid, *(("--label", self.label) if self.label else ()), target)
@@ -79,7 +76,7 @@ class Swap(Model, Kind):
     def _on_argv(self, target: str) -> tuple[str, ...]:
         return ("swapon", *(("--priority", str(self.priority)) if self.priority is not None else ()), target)
 
-    def _device_steps(self, name: str, because: str, device: Device, uuid: str) -> Iterator[Step]:
+    def _device_steps(self, name: str, because: str, uuid: str, device: Device, site: Site) -> Iterator[Step]:
         key = identity(device) if device.volatile else uuid
         make = Step(
             id=f"swap.{name}.make",
@@ -100,6 +97,8 @@ class Swap(Model, Kind):
             proof = Proof("swap", key, {"device": identity(device)})
             make = replace(make, destroys=(), guard=(), awaits=(device.node,), proof=proof)
         yield make
+        if site.target:
+            return  # A rescue system does not swap on the disks of the machine that it makes.
         yield Step(
             id=f"swap.{name}.on",
             phase="activate",
@@ -116,6 +115,7 @@ class Swap(Model, Kind):
         size = -(-(self.size or 0) // MIB)
         area = Proof("swap", f"file:{file}", {"size": size * MIB})
         used = Proof("swap", area.key, {"active": True, **self._priority()})
+        on = (("on", f"enable the swap area {name}", self._on_argv(file), used),)
         # Written, not allocated: the kernel refuses swap files with holes (swapon(8)).
         make = Step(
             id=f"swap.{name}.file",
@@ -143,7 +143,7 @@ class Swap(Model, Kind):
         for verb, say, argv, proof in (
             ("mode", f"let only root read {file}", ("chmod", "0600", file), area),
             ("make", f"format {file} as the swap area {name}", self._make_argv(uuid, file), area),
-            ("on", f"enable the swap area {name}", self._on_argv(file), used),
+            *(() if site.target else on),
         ):
             step = Step(
                 id=f"swap.{name}.{verb}",

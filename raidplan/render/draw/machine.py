@@ -67,10 +67,8 @@ class Machine:
         )
         paths = [node.path, *((*DISKS, disk) for disk in node.disks)]
         links = [node.path, *((*DISKS, disk, "link") for disk in node.disks)]
-        entries = tuple(
-            words.disk("", self.topology.layout.hardware.disks[disk]).partition(", behind")[0]
-            for disk in node.disks
-        )
+        disks = (self.topology.layout.hardware.disks[disk] for disk in node.disks)
+        entries = tuple((disk.size, disk.rate, disk.keep) for disk in disks)
         stops, rates = tuple(map(self.marks.stops.get, paths)), tuple(map(self.marks.rates.get, links))
         return node.kind, self.said(node), parts, entries, stops, rates
 

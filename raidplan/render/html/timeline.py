@@ -73,7 +73,7 @@ def timeline(plan: Plan, place: Callable[[int], Place]) -> Timeline:
         overview.summary(plan),
         loss_texts(plan.lost),
         plan.layout_digest,
-        not overview.destroyed(plan).startswith(overview.NOTHING),
+        overview.destroys(plan),
     )
 
 

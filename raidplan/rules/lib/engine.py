@@ -46,6 +46,8 @@ class Rule(NamedTuple):
     text: str
     acceptable: bool
     """A person may decide to live with its errors."""
+    general: bool = False
+    """States that something cannot be built, and is left out where a rule says at which key."""
 
     @property
     def page(self) -> str:
@@ -113,11 +115,11 @@ def rule(severity: Severity, *, acceptable: bool | None = None) -> Callable[[Sea
     return register
 
 
-def stated(severity: Severity) -> Callable[[Page], Page]:
+def stated(severity: Severity, *, general: bool = False) -> Callable[[Page], Page]:
     """Makes a function without a body the page of what another stage states by that name."""
 
     def register(page: Page) -> Page:
-        _add(STATED, page, None, severity, None)
+        _add(STATED, page, None, severity, None, general=general)
         return page
 
     return register
@@ -129,12 +131,15 @@ def _add(
     search: Search | None,
     severity: Severity,
     acceptable: bool | None,
+    *,
+    general: bool = False,
 ) -> None:
     name = named.__name__.replace("_", "-")
     if name in CATALOGUE:
         raise ValueError(f"two rules are named {name}")
     mild = severity is not Severity.ERROR
-    to[name] = Rule(name, severity, search, named.__doc__ or "", mild if acceptable is None else acceptable)
+    accepted = mild if acceptable is None else acceptable
+    to[name] = Rule(name, severity, search, named.__doc__ or "", accepted, general)
 
 
 def can_be_accepted(finding: Finding) -> bool:
@@ -154,7 +159,7 @@ def check(topology: Topology, found: Iterable[Finding] = ()) -> list[Finding]:
     """All that is wrong or unwise: `found` while names were resolved, and what the rules find.
 
     Rules run on an incomplete topology too, unless its things stand on each other in a circle. Where a rule
-    says at which key something fails, the general `impossible-...` of the resolution is left out.
+    says at which key something fails, the general finding of the resolution is left out.
     """
     found = list(found)
     if any(finding.rule == "cycle" for finding in found):
@@ -167,7 +172,8 @@ def check(topology: Topology, found: Iterable[Finding] = ()) -> list[Finding]:
     ]
     errors = (finding for finding in findings if finding.severity is Severity.ERROR)
     explained = {finding.path[:2] for finding in errors if SHAPE.intersection(finding.path[2:3])}
-    kept = (f for f in found if not f.rule.startswith("impossible-") or f.path[:2] not in explained)
+    general = {each.name for each in CATALOGUE.values() if each.general}
+    kept = (f for f in found if f.rule not in general or f.path[:2] not in explained)
     return [*kept, *findings]
 
 

@@ -46,6 +46,7 @@ def pulled(rig: Rig, case: Case) -> Tried:
     dies = not case.outcome(MACHINE).survives
     if (dies or case.kind == "control") and rig.observation() is None:
         raise TwinError("the guest does not answer before anything was pulled, so its silence would say nothing")  # fmt: skip
+    rig.forget_stripes()
     rig.twin.unplug(*case.disks)
     time.sleep(SETTLE_SECONDS)
     found = rig.observation()

@@ -212,5 +212,6 @@ if __name__ == "__main__":
             json.dump(scrub(md, "check", *from_file(md, "".join(paths))), sys.stdout)
         case ["disks"]:
             json.dump(disks(), sys.stdout)
-        case ["forget", node]:
-            forget(of_array(node))
+        case ["forget", *nodes]:
+            for node in nodes:
+                forget(of_array(node))

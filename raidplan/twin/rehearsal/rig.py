@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from raidplan.base.levels import LEVELS
 from raidplan.estimate.survival import Survival, survive
 from raidplan.layout.kinds.naming import device_node
 from raidplan.plan.step import Plan, Run
@@ -70,6 +71,13 @@ class Rig:
         return json.loads(
             self.twin.run(["python3", "-I", PLACES, *words], timeout=LOOK_SECONDS).stdout or "0"
         )
+
+    def forget_stripes(self) -> None:
+        """Empties md's caches of stripes: from them files and swap could be read of arrays that have lost their disks."""
+        arrays = self.subject.topology.layout.arrays.items()
+        nodes = [device_node(name) for name, array in arrays if LEVELS[array.level].has_stripe_cache]
+        if nodes:
+            self.places("forget", *nodes)
 
     def start_writing(self) -> None:
         """Starts everything that writes, and lets it write for a while; syncs run as fast as they can.
@@ -148,9 +156,7 @@ class Rig:
 def members_of(plan: Plan) -> dict[str, tuple[str, ...]]:
     """The nodes of each array's members, from the commands of the plan."""
     return {
-        step.because.partition(".")[2]: tuple(
-            word for word in step.action.argv[3:] if word.startswith("/dev/")
-        )
+        step.named: tuple(word for word in step.action.argv[3:] if word.startswith("/dev/"))
         for step in plan.steps
         if isinstance(step.action, Run) and step.action.argv[:2] == ("mdadm", "--create")
     }

@@ -25,7 +25,7 @@ from raidplan.twin.server.failure import (
     room_in,
     with_console,
 )
-from raidplan.twin.server.folders import lay_out, lay_out_disks, overlay, paths_in, socket_folder
+from raidplan.twin.server.folders import lay_out, overlay, paths_in, socket_folder
 from raidplan.twin.server.guest import Guest
 from raidplan.twin.server.hardware import Disk, Firmware, Link, Machine, check_machine
 from raidplan.twin.server.image import Image, Say, find_or_build
@@ -121,11 +121,6 @@ class Twin(Guest):
         """The sparse file that holds the content of a disk."""
         return self._paths.disks[name]
 
-    def reboot(self, *, timeout: float = BOOT_SECONDS) -> None:
-        """Shuts down cleanly, then starts with the kernel and initramfs of its own /boot. Raises BootError after `timeout` seconds each."""
-        self.shut_down(timeout=timeout)
-        self.start_again(timeout=timeout)
-
     def shut_down(self, *, timeout: float = BOOT_SECONDS) -> None:
         """Shuts the guest down cleanly. Raises BootError where it is still on after `timeout` seconds."""
         if not self.running:
@@ -219,28 +214,6 @@ class Twin(Guest):
         """Whether a disk has stopped the machine, which waits for `power_cut`. Raises TwinError where it is off."""
         with self.monitor() as monitor:
             return bool(monitor.ask("query-status")["status"] == "io-error")
-
-    def mend(self, *names: str) -> None:
-        """From the next start on these disks no longer halt the machine. Raises ValueError."""
-        self._known(names)
-        disks = self.machine.disks
-        mended = (replace(disk, halts_at_write=None) if disk.name in names else disk for disk in disks)
-        self.machine = replace(self.machine, disks=tuple(mended))
-
-    def refit(self, disks: Iterable[Disk]) -> None:
-        """From the next start on the machine has these disks and no others, in this order.
-
-        Those that it ever had keep what is on them; new ones are blank. Raises ValueError for hardware that cannot be
-        shown as given, TwinError where the machine is on.
-        """
-        if self.running:
-            raise TwinError("the machine is on: shut it down first")
-        machine = replace(self.machine, disks=tuple(disks), unplugged=frozenset())
-        check_machine(machine)
-        files = paths_in(self.directory, self.console, self._sockets, machine.disks).disks
-        self._paths = replace(self._paths, disks={**self._paths.disks, **files})
-        lay_out_disks(self._paths, machine.disks)
-        self.machine = machine
 
     def unplug(self, *names: str) -> None:
         """Pulls disks out, all at once; they stay out over a reboot until `plug`. Raises TwinError."""

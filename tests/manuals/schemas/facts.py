@@ -27,12 +27,13 @@ DEFINITIONS = {
     }),
     "partition": record("A partition.", {
         "node": text("for commands"), "uuid": text(""), "type": text("GUID or code"), "start": whole("bytes"), "size": whole("bytes"),
-        "name": text(""), "signatures": texts("in words"),
+        "name": text(""), "signatures": texts("in words"), "holds": texts("the types of the signatures"),
     }),
     "trace": record("Something that was written to a disk.", {
         "offset": whole("bytes of the disk"), "type": text("libblkid's word, `data` or `unreadable`"), "start": whole("of the range that holds it"),
         "room": whole("the size of that range"), "place": text("the range in words"), "uuid": text(""), "label": text(""), "detail": text(""),
         "members": whole("of an array, when complete"),
+        "where": text("the kind of the range", "disk", "partition", "future", "inside"),
     }),
     "block": record("A block device.", {
         "name": text("the kernel's"), "identity": text("in proofs"), "node": text("for commands; empty if none may name it"),

@@ -16,19 +16,27 @@ WAYS: Mapping[str, tuple[str, str]] = {
 """The verb of systemctl that takes each back, and what `is-enabled` says in between; empty for any word."""
 
 
+def switch(target: str, verb: str, *units: str) -> Run:
+    """Switches units of this system, now as well, or those of a system that does not run."""
+    return Run(
+        ("systemctl", f"--root={target}", verb, *units) if target else ("systemctl", verb, "--now", *units)
+    )
+
+
 def switched(step: Step) -> tuple[str, tuple[str, ...]]:
     """The verb and the units; none for a step that switches nothing."""
     if not isinstance(step.action, Run) or step.action.argv[0] != "systemctl":
         return "", ()
-    verb, *words = step.action.argv[1:]
-    units = tuple(word for word in words if not word.startswith("-"))
-    return (verb, units) if verb in WAYS else ("", ())
+    verb, *units = (word for word in step.action.argv[1:] if not word.startswith("-"))
+    return (verb, tuple(units)) if verb in WAYS else ("", ())
 
 
-def back(unit: str, verb: str) -> tuple[str, ...]:
+def back(target: str, unit: str, verb: str) -> tuple[str, ...]:
     """The command that takes a verb back, as it was given: `enable --now` also starts."""
     opposite, _ = WAYS[verb]
-    return ("systemctl", opposite, *(["--now"] if opposite in ("enable", "disable") else []), unit)
+    if target or opposite in ("enable", "disable"):
+        return switch(target, opposite, unit).argv
+    return ("systemctl", opposite, unit)
 
 
 RESTART_MONITOR = ("systemctl", "--no-block", "restart", MONITOR)
