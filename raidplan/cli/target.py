@@ -64,7 +64,7 @@ def missing(decision: Decision) -> tuple[str, ...]:
 
 
 def waiting(decision: Decision) -> Iterator[str]:
-    """What a person has to do before the postponed steps can run."""
+    """The work of a person before the postponed steps can run."""
     if not decision.postponed:
         return
     target, lacking = decision.whole.target, missing(decision)
