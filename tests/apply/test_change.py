@@ -56,7 +56,7 @@ REFUSED = {
     "members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d3.vg"]),
         "mdadm /dev/md/p --replace /dev/disk/by-partuuid/639d009d-726a-5ffa-8a19-ebe63f728ecd --with /dev/disk/by-partuuid/"),
     "more members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d2.vg", "d3.vg"]), "mdadm --grow --raid-devices=4 /dev/md/p"),
-    "order": (set_to("arrays", "p", "members", ["d1.vg", "d0.vg", "d2.vg"]), "in the order of the slots that they have: d0.vg, d1.vg, d2.vg"),
+    "order": (set_to("arrays", "p", "members", ["d1.vg", "d0.vg", "d2.vg"]), "in the order of their slots: d0.vg, d1.vg, d2.vg"),
     "PPL": (set_to("arrays", "p", "consistency", "ppl"), "mdadm --grow --consistency-policy=ppl /dev/md/p"),
     "type of a partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "type", "linux"), "only the types differ: write the type that is there (`type: raid`), or"),
     "type of swap": (set_to("hardware", "disks", "d<0-3>", "partitions", "swap", "type", "linux"), "write the type that is there (`type: swap`), or"),
@@ -65,7 +65,7 @@ REFUSED = {
     "metadata": (set_to("arrays", "a", "metadata", "1.0"), "make a new array"),
     "type": (set_to("filesystems", "x", "type", "ext4"), "make a new file system"),
     "inodes": (set_to("filesystems", "a", "inodes", 20000), "make a new file system"),
-    "partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "size", "2GiB"), "by hand, after a backup: sfdisk"),
+    "partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "size", "2GiB"), "move the content of the partitions, then sfdisk"),
     "volume": (set_to("volume_groups", "v", "volumes", "x", "size", "2GiB"), "lvextend --size=2147483648b /dev/v/x"),
     "smaller volume": (set_to("volume_groups", "v", "volumes", "x", "size", "896MiB"), "lvreduce --size=939524096b /dev/v/x"),
     "mount point": (set_to("filesystems", "a", "mount", "/srv/b"), "umount /srv/a"),
@@ -95,7 +95,7 @@ def test_is_refused_before_the_first_write(name: str, tmp_path: Path) -> None:
     ("change", "hint"),
     [
         ("type of a partition", "by hand: sfdisk --part-type /dev/d2 NUMBER TYPE"),
-        ("partition", "by hand, after a backup: sfdisk /dev/d2; what stands"),
+        ("partition", "by hand, after a backup: move the content of the partitions, then sfdisk /dev/d2"),
     ],
 )
 def test_a_hint_names_the_device(change: str, hint: str, tmp_path: Path) -> None:

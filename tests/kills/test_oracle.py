@@ -131,7 +131,7 @@ def test_a_refusal_that_names_no_command_needs_a_person_however_it_could_be_mend
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     guest = Guest(
-        monkeypatch, (4, "refused: hardware: write the members in the order of the slots that they have")
+        monkeypatch, (4, "refused: hardware: list the members in the layout in the order of their slots")
     )
     found = in_guest.converge(case("disk pulled"), {})
     assert (found["result"], found["unnamed"], len(guest.asked)) == (
