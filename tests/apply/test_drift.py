@@ -109,7 +109,7 @@ def test_members_in_the_places_of_others_are_one_reason(plan: Plan) -> None:
     (found,) = box.objects["array"].values()
     found["members"] = found["members"][::-1]
     (reason,) = [each for each in decided(plan, box).refusals if each.code != "not-in-journal"]
-    assert reason.code == "differs" and "in the order of the slots" in refusal_text(reason)
+    assert reason.code == "differs" and "in the order of their slots" in refusal_text(reason)
 
 
 @pytest.mark.parametrize("where", ["sdd", "sdd1"])
