@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from raidplan.facts import host
 from raidplan.facts.read import read_only
+from tests.images import MIB, tool
 
 MEMORY = Path("/dev/shm")
 ROOM = 256 * 2**20
@@ -49,3 +51,15 @@ def versions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     if request.node.get_closest_marker("root"):
         known = programs()
         monkeypatch.setattr(host, "read_tools", lambda ask: known)
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[str]:
+    """A loop device of 16 MiB, blank; a test may leave it mounted."""
+    file = tmp_path / "disk"
+    with file.open("wb") as made:
+        made.truncate(16 * MIB)
+    node = tool("losetup", "--find", "--show", file).strip()
+    yield node
+    subprocess.run(["umount", "-q", node], check=False)
+    tool("losetup", "--detach", node)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,17 +23,6 @@ pytestmark = [
     pytest.mark.root,
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices"),
 ]
-
-
-@pytest.fixture
-def node(tmp_path: Path) -> Iterator[str]:
-    file = tmp_path / "disk"
-    with file.open("wb") as made:
-        made.truncate(16 * MIB)
-    node = tool("losetup", "--find", "--show", file).strip()
-    yield node
-    subprocess.run(["umount", "-q", node], check=False)
-    tool("losetup", "--detach", node)
 
 
 def test_a_blank_device_may_be_written_to(node: str) -> None:

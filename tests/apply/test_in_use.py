@@ -31,16 +31,6 @@ ATTACH = {
 }
 
 
-@pytest.fixture
-def node(tmp_path: Path) -> Iterator[str]:
-    file = tmp_path / "disk"
-    with file.open("wb") as made:
-        made.truncate(16 * MIB)
-    node = tool("losetup", "--find", "--show", file).strip()
-    yield node
-    tool("losetup", "--detach", node)
-
-
 @pytest.mark.parametrize("how", ATTACH)
 def test_a_loop_device_on_a_disk_is_found_however_it_was_attached(
     how: str, node: str, tmp_path: Path

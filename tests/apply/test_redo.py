@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,15 +108,6 @@ def test_another_array_of_that_name_is_not_stopped(plan: Plan, tmp_path: Path, n
     assert execute(
         replace(plan, steps=(stop,)), {}, lambda event: None, Record(), world, arrays=arrays
     ).complete
-
-
-@pytest.fixture
-def node(tmp_path: Path) -> Iterator[str]:
-    with (tmp_path / "disk").open("wb") as made:
-        made.truncate(16 * MIB)
-    node = tool("losetup", "--find", "--show", tmp_path / "disk").strip()
-    yield node
-    tool("losetup", "--detach", node)
 
 
 @pytest.mark.root

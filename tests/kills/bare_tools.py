@@ -127,11 +127,12 @@ def look(case):
             "systemctl list-unit-files --no-legend 'md*' '*raidplan*' | awk '{print $1, $2}'; ls /etc/systemd/system | grep -c ."
         )
     )
+    others = arrays_of_others()
     found["tuning"] = sorted(
         f"{called.get(path.split('/')[3], '?')} {path.split('/', 4)[4]} {Path(path).read_text().strip()}"
         for pattern in ("md/stripe_cache_size", "queue/read_ahead_kb", "md/consistency_policy")
         for path in glob.glob(f"/sys/block/md*/{pattern}")
-        if path.split("/")[3] not in arrays_of_others()
+        if path.split("/")[3] not in others
     )
     return found
 
