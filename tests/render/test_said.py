@@ -1,0 +1,73 @@
+"""The sentences of all refusals and notes, word for word; tests elsewhere assert code, case, place, line and figures.
+
+`pytest --update-golden` writes them anew, to be reviewed like code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from string import Formatter
+from typing import get_args
+
+import pytest
+
+from raidplan.apply.note import Note
+from raidplan.apply.refusal import Code, Refusal
+from raidplan.base.figures import Figure, Figures
+from raidplan.facts.prove import Deviation
+from raidplan.render import note_words, refusal_words
+from raidplan.render.note_words import note_text
+from raidplan.render.refusals import refusal_text
+
+SAID = Path(__file__).parent / "said"
+DIFFERENT = (Deviation("level", "raid1", "raid5"),)
+TERABYTE = 1_000_204_886_016
+
+
+def figure(name: str, form: str) -> Figure:
+    """A value of the kind that its place in a template takes: a size, a list of two, or the name in capitals."""
+    word = name.upper()
+    if form in ("size", "exact"):
+        return TERABYTE
+    listed = form.count("?") == 2 if form.startswith("?") else form.partition("|")[0] != ""
+    return (f"{word} 1", f"{word} 2") if listed else word
+
+
+def filled_in(template: str) -> Iterator[Figures]:
+    """All figures of a template, and then, if there are such, without those that may be missing."""
+    forms = {name: form or "" for _, name, form, _ in Formatter().parse(template) if name}
+    for name in ("place", "line", "differences"):
+        forms.pop(name, None)
+    whole = {name: figure(name, form) for name, form in forms.items()}
+    yield whole
+    missing: dict[str, Figure] = {
+        name: "" for name, form in forms.items() if form.startswith("?") or "|" in form
+    }
+    if missing:
+        yield {**whole, **missing}
+
+
+def refusals() -> Iterator[str]:
+    """Code, case and sentence of each refusal."""
+    for code in get_args(Code):
+        for case, template in refusal_words.SENTENCES[code].items():
+            for figures in filled_in(template):
+                reason = Refusal(code, case, "PLACE", 7, figures, DIFFERENT)
+                yield f"{code} {case}".rstrip() + f": {refusal_text(reason)}\n"
+
+
+def notes() -> Iterator[str]:
+    """Code and sentence of each note."""
+    for code, template in note_words.SENTENCES.items():
+        for figures in filled_in(template):
+            yield f"{code}: {note_text(Note(code, 'PLACE', 7, figures))}\n"
+
+
+@pytest.mark.parametrize("said", [refusals, notes], ids=lambda said: str(said.__name__))
+def test_what_is_said(said: Callable[[], Iterator[str]], request: pytest.FixtureRequest) -> None:
+    golden, text = SAID / f"{said.__name__}.txt", "".join(said())
+    if request.config.getoption("--update-golden"):
+        SAID.mkdir(exist_ok=True)
+        golden.write_text(text)
+    assert text == golden.read_text()
