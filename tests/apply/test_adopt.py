@@ -19,13 +19,18 @@ import raidplan.apply.journal.journal
 import raidplan.facts.run
 from raidplan.apply.adopt import look, missing
 from raidplan.apply.decide.unplanned import unplanned
+from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal
 from raidplan.apply.world import World
 from raidplan.cli.adopt import _journal, _record
 from raidplan.facts.machine import BlockFact
+from raidplan.facts.prove import Deviation
 from raidplan.facts.run import Result
-from raidplan.render.refusals import adoption_text
+from raidplan.plan.step import Plan
+from raidplan.render.refusal_codes import CODES
+from raidplan.render.refusals import refusal_text
 from tests.apply.cut_off import LAYOUT, again, cut
 from tests.apply.runs import apply, impatient, machine, plan_of
 from tests.apply.simulated import Simulated, State
@@ -46,8 +51,8 @@ def state(tmp_path: Path) -> State:
     return state
 
 
-def adopted(tmp_path: Path, state: State, returncode: int) -> tuple[list[str], list[tuple[str, ...]]]:
-    """What is not whole, and what was asked; the rest is entered."""
+def adopted(tmp_path: Path, state: State, returncode: int) -> tuple[list[Refusal], list[tuple[str, ...]]]:
+    """Why something is not whole, and what was asked; the rest is entered."""
     asked: list[tuple[str, ...]] = []
 
     def ask(argv: Sequence[str]) -> Result:
@@ -57,14 +62,24 @@ def adopted(tmp_path: Path, state: State, returncode: int) -> tuple[list[str], l
     plan = plan_of("raid1-pair")
     world = Simulated(plan, tmp_path, state)
     journal = open_journal(tmp_path / "var/lib/raidplan", world)
-    problems = []
+    problems: list[Refusal] = []
     named = world.read(plan).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
     for found in look(plan, named, journal.past, ask):
         if found.reasons:
-            problems.append(adoption_text(found.reasons))
+            problems += found.reasons
         else:
             journal.adopted(found.step.id, found.made)
     return problems, asked
+
+
+def refused(plan: Plan, root: Path, state: State) -> list[Refusal]:
+    """Why an apply writes nothing."""
+    world = Simulated(plan, root, state)
+    return [*decide(plan, world.read(plan), read_past(root / FOLDER), here=False).refusals]
+
+
+def codes(plan: Plan, root: Path, state: State) -> list[str]:
+    return [each.code for each in refused(plan, root, state)]
 
 
 def test_what_is_whole_is_entered_and_apply_goes_on(tmp_path: Path, state: State) -> None:
@@ -77,9 +92,9 @@ def test_what_is_whole_is_entered_and_apply_goes_on(tmp_path: Path, state: State
 def test_what_is_damaged_is_not(tmp_path: Path, state: State) -> None:
     plan = plan_of("raid1-pair")
     problems, _ = adopted(tmp_path, state, 4)
-    assert any("returned 4" in problem for problem in problems)
+    assert {(each.code, each.figures["returned"]) for each in problems} == {("not-whole", 4)}
     assert not any(made.startswith("filesystem:") for made in read_past(tmp_path / "var/lib/raidplan").made)
-    assert "no journal records" in apply(plan, Simulated(plan, tmp_path, state))
+    assert codes(plan, tmp_path, state) == ["not-in-journal"]
 
 
 class AnHourAgo(datetime):
@@ -99,9 +114,7 @@ def test_what_was_made_again_since_with_another_journal_is_looked_at(tmp_path: P
             found["made_at"] = int(datetime.now(UTC).timestamp()) - hours * 3600
         del state.objects["mount"]
         if not known:
-            assert "no journal records that they were finished" in apply(
-                plan, Simulated(plan, tmp_path, state)
-            )
+            assert codes(plan, tmp_path, state) == ["not-in-journal"]
         problems, asked = adopted(tmp_path, state, 0)
         assert not problems and bool(asked) != known
         assert apply(plan, Simulated(plan, tmp_path, state)) == "done"
@@ -110,7 +123,7 @@ def test_what_was_made_again_since_with_another_journal_is_looked_at(tmp_path: P
 def test_what_is_damaged_is_cleared_by_hand_and_made_anew(tmp_path: Path, state: State) -> None:
     plan = plan_of("raid1-pair")
     adopted(tmp_path, state, 4)
-    assert "records those that are intact" in apply(plan, Simulated(plan, tmp_path, state))
+    assert codes(plan, tmp_path, state) == ["not-in-journal"]
     for found in list(state.objects["filesystem"].values()):
         Simulated(plan, tmp_path, state)._blank(found["device"])
     assert adopted(tmp_path, state, 4)[0] == []
@@ -121,11 +134,10 @@ def test_an_array_that_lacks_members_is_not(tmp_path: Path, state: State) -> Non
     for found in state.objects["array"].values():
         found["degraded"] = 1
     problems, _ = adopted(tmp_path, state, 0)
-    assert problems and all(
-        problem.startswith("not entered: ") and "degraded is 1, planned 0; a member is rebuilding" in problem
-        for problem in problems
-    )
-    assert "wipefs" not in entered(tmp_path, state, 0)
+    found = {(each.code, each.case, each.deviations) for each in problems}
+    assert found == {("differs", "rebuilt", (Deviation("degraded", 1, 0),))}
+    said = entered(tmp_path, state, 0)
+    assert "not entered: " in said and "wipefs" not in said
 
 
 def entered(tmp_path: Path, state: State, returncode: int) -> str:
@@ -140,12 +152,18 @@ def entered(tmp_path: Path, state: State, returncode: int) -> str:
 
 
 def test_only_what_was_read_and_found_damaged_is_for_wiping(tmp_path: Path, state: State) -> None:
-    for returncode in (8, 127, -9):
+    for returncode, code in (
+        (8, "not-looked-at"),
+        (127, "not-looked-at"),
+        (-9, "not-looked-at"),
+        (4, "not-whole"),
+    ):
+        problems, _ = adopted(tmp_path, state, returncode)
+        assert {(each.code, each.figures["returned"]) for each in problems} == {(code, returncode)}
+        assert all(each.place.startswith("filesystems.") for each in problems)
         said = entered(tmp_path, state, returncode)
-        assert "not looked at: filesystems." in said and f"returned {returncode}" in said
-        assert "It may be sound: leave it as it is" in said and "wipefs" not in said
-    said = entered(tmp_path, state, 4)
-    assert "not whole: filesystems." in said and "(wipefs --all of its device). Then adopt again." in said
+        assert all(refusal_text(each) in said for each in problems) and CODES[code][1] in said
+        assert ("wipefs" in said) == (code == "not-whole")
 
 
 def test_a_file_system_is_read_by_the_name_that_its_device_has_now(tmp_path: Path, state: State) -> None:
@@ -176,7 +194,7 @@ def test_what_is_changed_in_place_is_entered_and_then_changed(was: str, now: str
     assert apply(earlier, Simulated(earlier, root, state)) == "done"
     (root / FOLDER / "journal").unlink()
     world = Simulated(later, root, state)
-    assert "run `raidplan adopt`, which checks them" in apply(later, world)
+    assert codes(later, root, state) == ["not-in-journal"]
     journal = open_journal(root / FOLDER, world)
     named = world.read(later).named({f"/dev/{disk.name}": disk.name for disk in later.disks})
     for found in look(later, named, journal.past, lambda argv: Result(tuple(argv), 0, "", "")):
@@ -250,8 +268,8 @@ def test_what_a_person_cleared_by_hand_is_made_anew(tmp_path: Path) -> None:
     state = cut(plan, tmp_path / "root", "mdadm --create")
     world = Simulated(plan, tmp_path / "root", state)
     world._blank("{d0}")
-    said, ran = again(plan, tmp_path / "root", state)
-    assert "missing now: if its devices are blank" in said and "raidplan adopt" in said and not ran
+    (gone,) = refused(plan, tmp_path / "root", state)
+    assert (gone.code, gone.place) == ("gone", "hardware.disks.d0")
     journal = open_journal(tmp_path / "root" / FOLDER, world)
     (step,) = missing(
         plan, world.read(plan).named({f"/dev/{d.name}": d.name for d in plan.disks}), journal.past
@@ -275,12 +293,12 @@ def test_a_disk_that_died_in_its_step_and_left_the_layout(
     state = cut(whole, tmp_path / "root", "mke2fs", "during")
     begun = read_past(tmp_path / "root" / FOLDER).begun
     assert begun == {"filesystem.bad.make"}
-    said, ran = again(less, tmp_path / "root", state)
-    assert "interrupted in filesystem.bad.make, which this plan lacks" in said and "raidplan adopt" in said
+    (lost,) = refused(less, tmp_path / "root", state)
+    assert (lost.code, lost.figures["steps"]) == ("interrupted-elsewhere", ("filesystem.bad.make",))
     journal = open_journal(tmp_path / "root" / FOLDER, Simulated(less, tmp_path / "root", state))
     assert unplanned(less, journal.past) == ["filesystem.bad.make"] and not unplanned(whole, journal.past)
     world = Simulated(less, tmp_path / "root", state)
     named = world.read(less).named({f"/dev/{d.name}": d.name for d in less.disks})
     assert _record(less, named, journal) == 0
-    assert "not in this layout: filesystem.bad.make, which was interrupted" in capsys.readouterr().err
-    assert again(less, tmp_path / "root", state)[0] == "done" and not ran
+    assert "filesystem.bad.make" in capsys.readouterr().err
+    assert again(less, tmp_path / "root", state)[0] == "done"

@@ -10,13 +10,14 @@ import pytest
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.journal.past import Past
+from raidplan.apply.note import note
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.step import Plan, WriteBlock
 from raidplan.render.note_words import note_text
 from tests.apply.earlier import plan_of, set_to
 from tests.apply.recorded_runs import Recorded
 from tests.apply.runs import apply, impatient, machine
-from tests.apply.sentences import sentences
 from tests.apply.simulated import Killed, Simulated, State
 
 __all__ = ["impatient"]
@@ -33,7 +34,7 @@ def test_what_an_earlier_version_wrote_goes_in_a_step_that_says_so(name: str, tm
     decision = left.decide(left.layout)
     step = decision.left.steps[0]
     assert decision.refusals == () and step.id == "config.mdadm.conf"
-    assert "calls all arrays by numbers (md127), also those that no layout names" in step.say
+    assert "md127" in step.say
     assert all(not step.id.startswith(("array.", "filesystem.", "disk.")) for step in decision.left.steps)
     assert plan_from_json(plan_to_json(decision.left)) == decision.left
     assert left.apply(left.layout) == "done"
@@ -111,10 +112,8 @@ HELD = f"ARRAY /dev/md127 UUID={OTHER}\n"
 
 def test_a_line_that_calls_an_array_of_others_by_chance_is_refused(tmp_path: Path) -> None:
     plan = plan_of(tmp_path / "plan")
-    (said,) = sentences(beside(tmp_path, plan, etc__fstab=FSTAB_LINE).refusals)
-    assert said.startswith(
-        "/etc/fstab line 1 names an array by /dev/md127, a number that is given by chance at each boot"
-    )
+    refused = beside(tmp_path, plan, etc__fstab=FSTAB_LINE).refusals
+    assert refused == (refusal("lines-conflict", "number", place="/etc/fstab line 1", node="/dev/md127"),)
     held = beside(tmp_path, plan, etc__fstab=FSTAB_LINE, **{"etc__mdadm__mdadm.conf": HELD})
     assert held.refusals == () and not any(note.code == "numbers-free" for note in held.notes)
 
@@ -129,21 +128,14 @@ def test_numbers_of_others_that_nothing_holds_are_told(tmp_path: Path) -> None:
 
 def test_the_address_of_others_is_not_overruled(tmp_path: Path) -> None:
     plan, conf = plan_of(tmp_path / "plan"), "etc__mdadm__mdadm.conf"
-    (said,) = sentences(beside(tmp_path, plan, **{conf: "# by mkconf\nMAILADDR root\n"}).refusals)
-    assert said.startswith(
-        "/etc/mdadm/mdadm.conf line 2 sends the alarms of all arrays to root, also those of /dev/md99"
-    )
-    assert said.endswith(
-        "only: write root in the layout (monitoring: mail), or root@example.org in /etc/mdadm/mdadm.conf line 2"
-    )
+    refused = beside(tmp_path, plan, **{conf: "# by mkconf\nMAILADDR root\n"}).refusals
+    figures = {"address": "root", "array": "/dev/md99", "ours": "root@example.org"}
+    assert refused == (Refusal("lines-conflict", "address", "/etc/mdadm/mdadm.conf line 2", figures=figures),)
     assert beside(tmp_path, plan, **{conf: "MAILADDR root@example.org\n"}).refusals == ()
     silent = plan_of(tmp_path / "silent", set_to("monitoring", None))
     assert beside(tmp_path, silent, **{conf: "MAILADDR root\n"}).refusals == ()
-    notes = map(note_text, beside(tmp_path, plan, **{conf: ""}).notes)
-    assert (
-        "alarms of /dev/md99, /dev/md127 go to root@example.org as well: mdadm takes one address for all arrays"
-        in notes
-    )
+    told = note("alarms-of-others", arrays=("/dev/md99", "/dev/md127"), ours="root@example.org")
+    assert told in beside(tmp_path, plan, **{conf: ""}).notes
 
 
 def test_without_arrays_of_others_nobody_misses_an_alarm(tmp_path: Path) -> None:
@@ -167,10 +159,9 @@ def test_a_name_that_members_of_an_array_which_does_not_run_have_is_taken(tmp_pa
     for label, taken in (("pair:a", True), ("a", False), ("lab:a", False), ("pair:a2", False)):
         traces = (replace(leg.traces[0], type="linux_raid_member", uuid=OTHER, label=label),)
         disks = (there.disks[0], replace(leg, traces=traces), *there.disks[2:])
-        refusals = sentences(decide(plan, replace(there, disks=disks), Past(), here=False).refusals)
-        assert refusals == (
-            (f"the name pair:a is taken by the array {OTHER} (/dev/other0)",) if taken else ()
-        )
+        refused = decide(plan, replace(there, disks=disks), Past(), here=False).refusals
+        by = refusal("name-taken", "array", place="pair:a", uuid=OTHER, node="/dev/other0")
+        assert refused == ((by,) if taken else ())
 
 
 def test_udev_looks_at_every_device_once_more_after_the_last_write(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.bring_up import Command, Wish, bring_down
+from raidplan.apply.refusal import refusal
+from raidplan.facts.run import Result
 from raidplan.plan.step import Plan
-from raidplan.render.refusals import refusal_text
 from tests.apply.rescue import LAYOUT, Rescue, as_applied, down, guards, plan_of, up, without
 from tests.apply.runs import impatient
 
@@ -85,15 +86,16 @@ def test_swap_in_use_is_not_taken_away(made: Rescue) -> None:
 def test_a_command_that_fails_ends_it(made: Rescue) -> None:
     made.lie = {"umount /mnt/srv": "failed after all"}
     (failed,) = bring_down(made.plan, made, lambda command: None)
-    assert refusal_text(failed) == "umount /mnt/srv: umount ended with 1: a lie"
+    lie = Result(("umount",), 1, "", "a lie").last_words
+    assert failed == refusal("not-unmountable", "command", command=("umount", "/mnt/srv"), error=lie)
     assert len(made.ran) == 1
     made.lie = {}
     told: list[Command] = []
     down(made)
     assert up(made, tell=told.append) == []
     down(made)
-    first = " ".join(told[0])
-    made.lie = {first: "failed after all"}
+    made.lie = {" ".join(told[0]): "failed after all"}
     (failed,) = up(made)
-    assert refusal_text(failed) == f"{first}: mdadm ended with 1: a lie"
+    lie = Result(("mdadm",), 1, "", "a lie").last_words
+    assert failed == refusal("not-mountable", "command", command=told[0], error=lie)
     assert len(made.ran) == 1

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from raidplan.apply.bring_up import Wish, bring_down
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.strangers import inside, strangers
+from raidplan.base.figures import Figures
 from raidplan.cli import OK, REFUSED, STOPPED, mount, passphrase, umount
 from raidplan.facts.block import Names
 from raidplan.facts.mounts import mount_objects, of_system, parse_mountinfo
@@ -62,13 +64,16 @@ def test_a_file_system_of_others_at_a_mount_point_of_ours_stays_and_counts_for_n
     assert [*map(refusal_text, (kept, refused))] == [refusal_text(kept)] * 2
 
 
-def test_the_sentence_names_the_mount_point_and_what_is_mounted_there(made: Rescue) -> None:
+def test_the_refusal_names_the_mount_point_and_what_is_mounted_there(made: Rescue) -> None:
     made.state.objects["mount"]["/srv"] = FOREIGN["a folder of ours"]
     (refused,) = up(made)
-    assert refusal_text(refused) == (
-        "filesystems.srv (line 10) is not mounted at /mnt/srv, but volume:vg/srv[/a folder] (xfs) is: if nobody needs "
-        "that, unmount it first (`umount /mnt/srv`)"
-    )
+    found: Figures = {
+        "point": "/mnt/srv",
+        "source": "volume:vg/srv[/a folder]",
+        "type": "xfs",
+        "command": "umount /mnt/srv",
+    }
+    assert refused == Refusal("not-mountable", "other-mount", "filesystems.srv", 10, found)
 
 
 def test_a_file_system_with_another_uuid_on_our_device_is_not_ours(made: Rescue) -> None:
@@ -112,10 +117,14 @@ def test_what_a_chroot_left_below_the_target_is_refused_with_the_commands_that_t
     """The mounts as they are read: /mnt/proc is /proc to the system below /mnt."""
     read = mount_objects(of_system(parse_mountinfo(CHROOT, Names({})), "/mnt"), Names({}))
     made.state.objects["mount"] |= {point: dict(found) for point, found in read.items()}
-    assert [*map(refusal_text, bring_down(made.plan, made, lambda command: None))] == [
-        "/mnt/dev is mounted too: unmount it first (`mount --make-rprivate /mnt/dev && umount --recursive /mnt/dev`)",
-        "/mnt/proc is mounted too: unmount it first (`umount /mnt/proc`)",
-        "/mnt/srv/a stick is mounted too: unmount it first (`umount '/mnt/srv/a stick'`)",
+    commands = {
+        "/mnt/dev": "mount --make-rprivate /mnt/dev && umount --recursive /mnt/dev",
+        "/mnt/proc": "umount /mnt/proc",
+        "/mnt/srv/a stick": "umount '/mnt/srv/a stick'",
+    }
+    assert bring_down(made.plan, made, lambda command: None) == [
+        refusal("not-unmountable", "mounted", place=place, command=command)
+        for place, command in commands.items()
     ]
     assert not made.ran
 

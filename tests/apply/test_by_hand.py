@@ -1,4 +1,4 @@
-"""What a refusal tells a person to do: commands that work, or that there is none."""
+"""The advice that a refusal has for a person: commands that work, or that there is none."""
 
 from __future__ import annotations
 
@@ -7,26 +7,30 @@ from typing import Any
 import pytest
 
 from raidplan.apply.change.array_by_hand import array_by_hand
-from raidplan.apply.change.by_hand import by_hand
+from raidplan.apply.change.by_hand import NEW_FILESYSTEM, Advice, by_hand
+from raidplan.base.figures import Figure
 from raidplan.base.size import KIB
+from raidplan.plan.changes import BEFORE, REASONS, Before
 from raidplan.plan.partitions import TYPE_CODES
 from raidplan.plan.step import Value
-from tests.apply.sentences import advice_text
 
 NODE = "/dev/md/a"
-LATER = "once its device has its size"
+
+
+def commands(*listed: str, case: str = "commands", before: tuple[Before, ...] = ()) -> Advice:
+    """The advice that names these commands, in this order, and what has to hold before."""
+    return Advice(case, {"commands": listed, "before": tuple(BEFORE[each] for each in before)})
+
+
+SHRINKS = (Before.UNMOUNTED, Before.FILES_FIT)
 RESIZED = {
-    ("filesystem", "blocks", "ext4"): (f"resize2fs {NODE}, {LATER}", f"resize2fs {NODE} 100 (before: unmounted; before its device is made smaller"),
-    ("filesystem", "blocks", "btrfs"): (f"btrfs filesystem resize TO MOUNT, {LATER}", "resize TO MOUNT (before: before its device is made smaller"),
-    ("filesystem", "blocks", "xfs"): (f"xfs_growfs MOUNT, {LATER}", "it cannot shrink in place"),
-    ("volume", "size", ""): (f"lvextend --size=200b {NODE}, then grow", f"lvreduce --size=100b {NODE} (before: after what is on it was made smaller)"),
+    ("filesystem", "blocks", "ext4"): (commands(f"resize2fs {NODE}", case="commands-after-device"), commands(f"resize2fs {NODE} 100", before=SHRINKS)),
+    ("filesystem", "blocks", "btrfs"): (commands("btrfs filesystem resize TO MOUNT", case="commands-after-device"),
+                                        commands("btrfs filesystem resize TO MOUNT", before=(Before.FILES_FIT,))),
+    ("filesystem", "blocks", "xfs"): (commands("xfs_growfs MOUNT", case="commands-after-device"), Advice("shrinks-not")),
+    ("volume", "size", ""): (commands(f"lvextend --size=200b {NODE}", case="commands-before-content"),
+                             commands(f"lvreduce --size=100b {NODE}", before=(Before.CONTENTS_SHRUNK,))),
 }  # fmt: skip
-
-
-def told(*arguments: Any) -> str:
-    """The words of the advice about an object that is no array."""
-    advice = by_hand(*arguments)
-    return advice_text(advice.case, advice.figures)
 
 
 @pytest.mark.parametrize("what", RESIZED, ids=" ".join)
@@ -34,30 +38,32 @@ def test_the_size_is_changed_by_the_commands_of_its_type(what: tuple[str, str, s
     """No command that only makes larger is named for less."""
     kind, name, of = what
     larger, smaller = RESIZED[what]
-    assert larger in told(kind, name, NODE, {"type": of, name: 100}, {name: 200})
-    assert smaller in told(kind, name, NODE, {"type": of, name: 200}, {name: 100})
+    assert by_hand(kind, name, NODE, {"type": of, name: 100}, {name: 200}) == larger
+    assert by_hand(kind, name, NODE, {"type": of, name: 200}, {name: 100}) == smaller
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [("ext2", "ext3", "tune2fs -j /dev/md/a"), ("ext3", "ext4", "-O extents /dev/md/a"), ("ext4", "ext3", "make a new"), ("xfs", "ext4", "make a new")],
+    ("old", "new", "advice"),
+    [("ext2", "ext3", commands(f"tune2fs -j {NODE}")), ("ext3", "ext4", commands(f"tune2fs -O extents {NODE}")), ("ext4", "ext3", NEW_FILESYSTEM),
+     ("xfs", "ext4", NEW_FILESYSTEM)],
 )  # fmt: skip
-def test_a_type_becomes_another_one_where_a_command_does_it(old: str, new: str, words: str) -> None:
+def test_a_type_becomes_another_one_where_a_command_does_it(old: str, new: str, advice: Advice) -> None:
     found, expect = {"type": old, "blocks": 100}, {"type": new, "blocks": 200}
-    assert words in told("filesystem", "type", NODE, found, expect)
-    assert ("make a new" in told("filesystem", "blocks", NODE, found, expect)) == ("make a new" in words)
+    assert by_hand("filesystem", "type", NODE, found, expect) == advice
+    assert (by_hand("filesystem", "blocks", NODE, found, expect) == NEW_FILESYSTEM) == (
+        advice == NEW_FILESYSTEM
+    )
 
 
 def test_a_file_system_gets_another_stripe_where_it_takes_one() -> None:
     """Of XFS a mount stores another number of data disks, and no unit for which its root inode would move."""
     found, wider = {"type": "xfs", "su": 512 * KIB, "sw": 4}, {"type": "xfs", "su": 512 * KIB, "sw": 6}
-    mount = f"umount MOUNT, then mount -o sunit=1024,swidth=6144 {NODE} MOUNT"
-    assert mount in told("filesystem", "sw", NODE, found, wider)
-    assert "its data is safe, but its stripe cannot be changed: only a new file system" in told(
-        "filesystem", "su", NODE, found, {"type": "xfs", "su": 64 * KIB, "sw": 4}
-    )
-    stride = f"tune2fs -E stride=16 {NODE} (before: unmounted)"
-    assert stride in told("filesystem", "stride", NODE, {"type": "ext4", "stride": 128}, {"stride": 16})
+    mounted = by_hand("filesystem", "sw", NODE, found, wider)
+    assert mounted.figures["commands"] == ("umount MOUNT", f"mount -o sunit=1024,swidth=6144 {NODE} MOUNT")
+    moved = by_hand("filesystem", "su", NODE, found, {"type": "xfs", "su": 64 * KIB, "sw": 4})
+    assert moved == Advice("stripe-stays")
+    stride = by_hand("filesystem", "stride", NODE, {"type": "ext4", "stride": 128}, {"stride": 16})
+    assert stride == commands(f"tune2fs -E stride=16 {NODE}", before=(Before.UNMOUNTED,))
 
 
 def array(level: str, members: int = 4, **others: Value) -> dict[str, Value]:
@@ -66,44 +72,52 @@ def array(level: str, members: int = 4, **others: Value) -> dict[str, Value]:
     return made | others
 
 
-def said(name: str, found: dict[str, Value], planned: dict[str, Value]) -> str:
-    advice = array_by_hand(name, NODE, found, planned, lambda identity: f"/dev/{identity[1:-1]}")
-    return advice_text(advice.case, advice.figures)
+def told(name: str, found: dict[str, Value], planned: dict[str, Value]) -> Advice:
+    return array_by_hand(name, NODE, found, planned, lambda identity: f"/dev/{identity[1:-1]}")
 
 
-NEW = "make a new array of other disks and copy: this one cannot become it ("
-AFTER = "by hand, after a backup: "
+def listed(name: str, found: dict[str, Value], planned: dict[str, Value]) -> Figure:
+    """The commands, where the advice has some."""
+    return told(name, found, planned).figures.get("commands", ())
+
+
+def is_new(advice: Advice) -> bool:
+    """The advice is to make another array, because of a reason of the table."""
+    return advice.case == "new-array" and advice.figures["reason"] in REASONS.values()
 
 
 @pytest.mark.parametrize("name", ["size", "component"])
 def test_an_array_takes_more_or_less_of_its_members(name: str) -> None:
     small = array("raid1", size=100 * KIB, component=100 * KIB)
     large = array("raid1", size=200 * KIB, component=200 * KIB)
-    grow = f"{AFTER}mdadm --grow --size=max {NODE} (before: its members are larger now;"
-    shrink = f"{AFTER}mdadm --grow --array-size=100K {NODE}, then mdadm --grow --size=100K {NODE} (before: what is on it is made smaller first;"
-    assert said("size", small, large).startswith(grow)
-    assert said("size", large, small).startswith(shrink)
-    assert said(name, small, {**small, name: 200 * KIB}).startswith(grow)
-    assert NEW in said("size", array("raid0", size=100), array("raid0", size=200))
+    grow = commands(f"mdadm --grow --size=max {NODE}", before=(Before.LARGER, Before.IDLE))
+    shrink = commands(
+        f"mdadm --grow --array-size=100K {NODE}", f"mdadm --grow --size=100K {NODE}", before=(Before.SMALLER, Before.IDLE)
+    )  # fmt: skip
+    assert told("size", small, large) == grow
+    assert told("size", large, small) == shrink
+    assert told(name, small, {**small, name: 200 * KIB}) == grow
+    assert is_new(told("size", array("raid0", size=100), array("raid0", size=200)))
 
 
 LEVELS = {
-    ("raid1", 2, "raid5", 2): "mdadm --grow --level=raid5 {node} (",
-    ("raid5", 3, "raid6", 4): "mdadm {node} --add /dev/d3, then mdadm --grow --level=raid6 --raid-devices=4 {node} (",
-    ("raid5", 3, "raid6", 5): "mdadm {node} --add /dev/d3 /dev/d4, then mdadm --grow --level=raid6 --raid-devices=4 {node}, "
-    "then mdadm --grow --raid-devices=5 {node} (",
-    ("raid0", 3, "raid5", 4): "mdadm --grow --level=raid5 --raid-devices=4 {node} --add /dev/d3 (",
-    ("raid4", 3, "raid5", 3): "mdadm --grow --level=raid5 {node} (",
-    ("raid0", 2, "raid10", 4): "mdadm --grow --level=raid10 --raid-devices=4 {node} --add /dev/d2 /dev/d3 (",
-    ("raid10", 4, "raid0", 2): "mdadm --grow --level=raid0 {node} (",
+    ("raid1", 2, "raid5", 2): (f"mdadm --grow --level=raid5 {NODE}",),
+    ("raid5", 3, "raid6", 4): (f"mdadm {NODE} --add /dev/d3", f"mdadm --grow --level=raid6 --raid-devices=4 {NODE}"),
+    ("raid5", 3, "raid6", 5): (f"mdadm {NODE} --add /dev/d3 /dev/d4", f"mdadm --grow --level=raid6 --raid-devices=4 {NODE}",
+                               f"mdadm --grow --raid-devices=5 {NODE}"),
+    ("raid0", 3, "raid5", 4): (f"mdadm --grow --level=raid5 --raid-devices=4 {NODE} --add /dev/d3",),
+    ("raid4", 3, "raid5", 3): (f"mdadm --grow --level=raid5 {NODE}",),
+    ("raid0", 2, "raid10", 4): (f"mdadm --grow --level=raid10 --raid-devices=4 {NODE} --add /dev/d2 /dev/d3",),
+    ("raid10", 4, "raid0", 2): (f"mdadm --grow --level=raid0 {NODE}",),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("change", LEVELS, ids=str)
 def test_levels_that_mdadm_changes(change: tuple[str, int, str, int]) -> None:
     old, before, new, after = change
-    words = said("level", array(old, before), array(new, after))
-    assert words.startswith(AFTER + LEVELS[change].format(node=NODE))
+    advice = told("level", array(old, before), array(new, after))
+    assert (advice.case, advice.figures["commands"]) == ("commands", LEVELS[change])
+    assert advice.figures["before"], "it is never done without a word of warning"
 
 
 @pytest.mark.parametrize(
@@ -114,83 +128,76 @@ def test_levels_that_mdadm_changes(change: tuple[str, int, str, int]) -> None:
 def test_levels_that_nobody_is_told_to_change(levels: str) -> None:
     """`analyse_change` in its Grow.c ends with a sentence for each, the kernel refuses the takeover, or it is known to fail."""
     old, new = levels.split()
-    assert said("level", array(old), array(new)).startswith(NEW)
+    assert is_new(told("level", array(old), array(new)))
 
 
 def test_layouts_that_mdadm_makes_of_each_other() -> None:
     for level, now, planned in (
         ("raid10", "n2", "o2"), ("raid10", "o3", "n3"), ("raid5", "left-symmetric", "parity-last"),
     ):  # fmt: skip
-        words = said("layout", array(level, layout=now), array(level, layout=planned))
-        assert words.startswith(f"{AFTER}mdadm --grow --layout={planned} {NODE} (before: ")
-        assert words.endswith("mdadm is 4.4 or later)")
+        advice = told("layout", array(level, layout=now), array(level, layout=planned))
+        assert advice.figures["commands"] == (f"mdadm --grow --layout={planned} {NODE}",)
+        *_, version = advice.figures["before"]  # type: ignore[misc]
+        assert "4.4" in str(version)
     for now, planned in (("n2", "f2"), ("f2", "o2"), ("n2", "n3")):
-        assert said("layout", array("raid10", layout=now), array("raid10", layout=planned)).startswith(NEW)
+        assert is_new(told("layout", array("raid10", layout=now), array("raid10", layout=planned)))
 
 
 def test_what_only_the_new_level_has_needs_no_command() -> None:
     found, planned = array("raid1", 2), array("raid5", 2, layout="left-symmetric", chunk=65536)
     for name in ("layout", "chunk"):
-        assert said(name, found, planned) == "it follows from the level"
-    assert "--chunk=64K" in said("chunk", array("raid5", chunk=4096), array("raid5", chunk=65536))
+        assert told(name, found, planned) == Advice("follows", {"keys": ("level",)})
+    (chunk,) = listed("chunk", array("raid5", chunk=4096), array("raid5", chunk=65536))  # type: ignore[misc]
+    assert "--chunk=64K" in str(chunk)
 
 
 def test_the_type_to_write_is_the_one_that_is_there() -> None:
     raid, swap, linux = (TYPE_CODES[word].lower() for word in ("raid", "swap", "linux"))
     other = "ebd0a0a2-b9e5-4433-87c0-68b6b72699c7"
 
-    def said(now: list[str], planned: list[str]) -> str:
-        rows = (
+    def typed(now: list[str], planned: list[str]) -> Advice:
+        rows: Any = (
             {"partitions": [f"{number} 0 9 {each}" for number, each in enumerate(types)]}
             for types in (now, planned)
         )
-        return told("table", "partitions", "/dev/sda", *rows)
+        return by_hand("table", "partitions", "/dev/sda", *rows)
 
-    command = "by hand: sfdisk --part-type /dev/sda NUMBER TYPE"
-    begins = "only the types differ: "
-    assert (
-        said([raid, swap], [raid, linux])
-        == f"{begins}write the type that is there (`type: swap`), or {command}"
-    )
-    assert said([other], [raid]) == begins + command, "no layout has a word for it"
+    kept = typed([raid, swap], [raid, linux])
+    assert kept == Advice("types", {"node": "/dev/sda", "kept": ("`type: swap`",)})
+    no_word = typed([other], [raid])
+    assert no_word == Advice("types", {"node": "/dev/sda", "kept": ()}), "no layout has a word for it"
 
 
 def test_another_mount_is_ended_by_a_command_that_a_shell_takes() -> None:
     for point, word in (("/srv", "/srv"), ("/srv/my photos", "'/srv/my photos'")):
-        words = told("mount", "source", point, {"source": "dead"}, {"source": "new"})
-        assert f"(umount {word}), then apply again" in words
+        advice = by_hand("mount", "source", point, {"source": "dead"}, {"source": "new"})
+        assert (advice.case, advice.figures["node"]) == ("other-mount", word)
 
 
 def test_a_member_that_is_back_as_a_spare_is_not_added_again() -> None:
     """md takes it by itself once it may sync; mdadm --add would say that it is busy."""
     planned = array("raid1", 2)
     back = {**planned, "members": ["missing", "{d1}"], "spares": ["{d0}"], "device": "md127"}
-    wait = f"wait (mdadm --wait {NODE}), then apply again"
-    run = "let them run now (echo idle > /sys/block/md127/md/sync_action), "
-    assert said("members", back, planned).endswith(wait)
-    assert said("members", {**back, "sync_action": "frozen"}, planned).endswith(run + wait)
-    assert f"{AFTER}mdadm {NODE} --remove failed, and wait" in said(
-        "members", {**back, "faulty": ["{d2}"]}, planned
-    )
+    assert told("members", back, planned) == Advice("rebuilt", {"node": NODE})
+    held = told("members", {**back, "sync_action": "frozen"}, planned)
+    assert held == Advice("held", {"node": NODE, "device": "md127"})
+    removed = told("members", {**back, "faulty": ["{d2}"]}, planned)
+    assert removed == commands(f"mdadm {NODE} --remove failed", case="member-missing")
     three = array("raid6", 4)
     one = {**three, "members": ["missing", "missing", "{d2}", "{d3}"], "spares": ["{d0}"]}
-    assert f"mdadm {NODE} --add /dev/d1, and wait" in said("members", one, three)
+    assert told("members", one, three) == commands(f"mdadm {NODE} --add /dev/d1", case="member-missing")
 
 
 def test_a_failed_member_is_removed_before_anything_takes_its_place() -> None:
     """Until then mdadm --add says that the device is busy."""
     planned = array("raid1", 2)
     failed = {**planned, "members": ["missing", "{d1}"], "faulty": ["{d0}"]}
-    commands = said("members", failed, planned).partition(AFTER)[2]
-    assert commands.startswith(f"mdadm {NODE} --remove failed, then mdadm {NODE} --add /dev/d0, and wait")
-    assert "--remove" not in said("members", {**failed, "faulty": []}, planned)
+    remove, add = f"mdadm {NODE} --remove failed", f"mdadm {NODE} --add /dev/d0"
+    assert listed("members", failed, planned) == (remove, add)
+    assert listed("members", {**failed, "faulty": []}, planned) == (add,)
     taken = {**planned, "members": ["{d2}", "{d1}"], "faulty": ["{d0}"]}
-    spare = said("members", taken, {**planned, "spares": ["{d2}"]})
-    assert (
-        f"--with /dev/d0, then mdadm {NODE} --remove /dev/d2, then mdadm {NODE} --add-spare /dev/d2 (before: each command waits"
-        in spare
-    )
-    assert (
-        f"--remove failed, then mdadm {NODE} --add-spare /dev/d0, then mdadm {NODE} --replace /dev/d2 --with /dev/d0"
-        in said("members", taken, planned)
-    )
+    back = (remove, f"mdadm {NODE} --add-spare /dev/d0", f"mdadm {NODE} --replace /dev/d2 --with /dev/d0")
+    assert listed("members", taken, planned) == back
+    again = (f"mdadm {NODE} --remove /dev/d2", f"mdadm {NODE} --add-spare /dev/d2")
+    spare = commands(*back, *again, case="member-exchanged", before=(Before.ONE_BY_ONE,))
+    assert told("members", taken, {**planned, "spares": ["{d2}"]}) == spare

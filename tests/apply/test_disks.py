@@ -16,13 +16,11 @@ from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.devices.zero import NotCleared, zero
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.past import Past
-from raidplan.apply.refusal import unmatched
+from raidplan.apply.refusal import refusal
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.match import match
+from raidplan.facts.match import Mismatch, match
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.step import Plan, Run, Step, Zero
-from raidplan.render.refusals import refusal_text
-from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import LAYOUT, TB, Box, plan_of
 from tests.images import MIB, image, tool
@@ -62,7 +60,7 @@ def test_f11_f18_other_names_change_nothing_but_the_names(
     before = decided(plan, box("PAIR-0", "PAIR-1"))
     assert before.nodes == {"d0": "/dev/sda", "d1": "/dev/sdb"} and not before.refusals
     after = decided(before.left, box(*now))
-    assert (sentences(after.refusals), after.nodes) == ((), nodes)
+    assert (after.refusals, after.nodes) == ((), nodes)
     assert after.left.steps == before.left.steps and after.left.machine == before.left.machine
     world = Ran(plan, tmp_path, State())
     tables = [step for step in after.left.steps if step.phase == "partition"]
@@ -90,29 +88,37 @@ class Silent:
 @pytest.mark.parametrize(
     ("now", "why"),
     [
-        pytest.param(("PAIR-0",), "d1: no disk has serial PAIR-1", id="f13"),
-        pytest.param(("PAIR-0", "PAIR-7"), "d1: no disk has serial PAIR-1", id="f14"),
-        pytest.param(("PAIR-0", "PAIR-1", "PAIR-1"), "d1: 2 disks have serial PAIR-1: /dev/sdb, /dev/sdc", id="f16"),
+        pytest.param(("PAIR-0",), ("nearest", "none"), id="f13"),
+        pytest.param(("PAIR-0", "PAIR-7"), ("nearest", "none"), id="f14"),
+        pytest.param(("PAIR-0", "PAIR-1", "PAIR-1"), ("several",), id="f16"),
     ],
-)  # fmt: skip
+)
 def test_f13_f14_f16_no_step_is_left_for_a_machine_that_does_not_fit(
-    plan: Plan, now: tuple[str, ...], why: str
+    plan: Plan, now: tuple[str, ...], why: tuple[str, ...]
 ) -> None:
     """One disk in doubt refuses the whole plan, that of the other disk too."""
-    assert any(said.startswith(why) for said in sentences(decided(plan, box(*now)).refusals))
+    (found,) = (each for each in decided(plan, box(*now)).refusals if each.code == "disk-unmatched")
+    assert found.place == "d1" and found.case in why
+    assert found.figures["identifiers"] == ("serial PAIR-1",)
+    assert why != ("several",) or found.figures["nodes"] == ("/dev/sdb", "/dev/sdc")
 
 
 def test_f14_the_same_serial_with_other_content_is_another_disk(plan: Plan) -> None:
     made = decided(plan, box("PAIR-0", "PAIR-1")).left
     other = Box().disk("sda", "PAIR-0").disk("sdb", "PAIR-1").table("sdb").machine()
-    assert any("d1.content was nothing when the plan was made" in said for said in sentences(decided(made, other).refusals))  # fmt: skip
+    now = {
+        each.place: each.figures for each in decided(made, other).refusals if each.code == "machine-changed"
+    }
+    assert now["d1.content"]["planned"] == () != now["d1.content"]["now"]
 
 
 @pytest.mark.parametrize("size", [TB - 512, TB * 2])
 def test_f15_f49_another_size_is_another_disk(plan: Plan, size: int) -> None:
     machine = box("PAIR-0", "PAIR-1")
     machine = replace(machine, disks=(machine.disks[0], replace(machine.disks[1], size=size)))
-    assert any("d1: /dev/sdb has" in said and f"({size} bytes)" in said for said in sentences(decided(plan, machine).refusals))  # fmt: skip
+    (found,) = (each for each in decided(plan, machine).refusals if each.code == "disk-unmatched")
+    assert (found.place, found.case) == ("d1", "small" if size < TB else "large")
+    assert (found.figures["node"], found.figures["size"]) == ("/dev/sdb", size)
 
 
 def test_f16_what_two_disks_tell_can_be_told_apart_by_more() -> None:
@@ -131,17 +137,19 @@ def test_f17_one_disk_by_two_paths_is_refused() -> None:
     wanted = [DiskIdentity(n, TB, serial="LUN", path=f"pci-{n}") for n in "ab"]
     found, problems = match(wanted, Machine(disks))
     assert not found
-    (a, b) = (refusal_text(unmatched(one)) for one in problems)
-    assert a.startswith("a: /dev/sda, /dev/sdb are several paths to one disk (wwn 0x6001405a, serial LUN)")
-    assert b.startswith("b: /dev/sdb, /dev/sda are several paths to one disk (wwn 0x6001405a, serial LUN)")
+    one = {"wwn": "0x6001405a", "serial": "LUN"}
+    assert problems == [
+        Mismatch("a", "several-paths", {"nodes": ("/dev/sda", "/dev/sdb"), **one}),
+        Mismatch("b", "several-paths", {"nodes": ("/dev/sdb", "/dev/sda"), **one}),
+    ]
 
 
 def test_f17_below_a_map_of_multipath_a_path_is_in_use(tmp_path: Path) -> None:
     plan = plan_of(LAYOUT.replace(", wipe: true", ""), tmp_path)
     machine = box("PAIR-0", "PAIR-1")
     held = tuple(replace(disk, users=("held by mpatha (dm-0)",)) for disk in machine.disks)
-    refusals = sentences(decided(plan, replace(machine, disks=held)).refusals)
-    assert any("mpatha" in said for said in refusals)
+    refused = decided(plan, replace(machine, disks=held)).refusals
+    assert any("mpatha" in str(each.figures) for each in refused)
 
 
 def test_f19_identical_disks_in_another_machine(plan: Plan) -> None:
@@ -149,8 +157,8 @@ def test_f19_identical_disks_in_another_machine(plan: Plan) -> None:
     here = replace(box("PAIR-0", "PAIR-1"), machine_id="aaaa")
     made = decided(plan, here).left
     assert decided(made, here).refusals == ()
-    refusals = sentences(decided(made, replace(here, machine_id="bbbb")).refusals)
-    assert refusals == ("machine-id was aaaa when the plan was made, and is bbbb",)
+    moved = refusal("machine-changed", place="machine-id", planned="aaaa", now="bbbb")
+    assert decided(made, replace(here, machine_id="bbbb")).refusals == (moved,)
 
 
 def test_a_plan_for_what_is_left_is_applied_where_it_was_made(plan: Plan) -> None:
@@ -202,8 +210,8 @@ def test_f20_a_link_to_itself_is_not_there(odd: dict[str, str]) -> None:
 @pytest.mark.parametrize("name", ["null", "folder", "file", "one", "circle", "fifo"])
 def test_f20_devices_that_are_none_are_refused(plan: Plan, odd: dict[str, str], name: str) -> None:
     named = with_devices(plan, {"d0": odd[name]})
-    said = f"d0: {odd[name]} is not a disk of this machine, which has /dev/sda, /dev/sdb"
-    assert said in sentences(decided(named, box("PAIR-0", "PAIR-1")).refusals)
+    none = refusal("disk-unmatched", "device", place="d0", node=odd[name], nodes=("/dev/sda", "/dev/sdb"))
+    assert none in decided(named, box("PAIR-0", "PAIR-1")).refusals
 
 
 @pytest.mark.root

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal
+from raidplan.base.figures import Figures
 from raidplan.plan.step import Plan, Step
-from tests.apply.sentences import sentences
 from tests.apply.stacks import GIB, MIB, Box, decided, plan_of
 
 LAYOUT = """\
@@ -40,12 +41,14 @@ def other() -> Box:
     return Box().disk("sdb", "PAIR-0").disk("sdz", "OTHER-1")
 
 
-WAYS = {
-    "ext4": "give that one another UUID (tune2fs -U random /dev/sdz1)",
-    "xfs": "give that one another UUID (xfs_admin -U generate /dev/sdz1)",
-    "btrfs": "give that one another UUID (btrfstune -u /dev/sdz1)",
-    "vfat": "wipe it by hand if nobody needs its content",
-}
+WAYS = {"ext4": "tune2fs -U random", "xfs": "xfs_admin -U generate", "btrfs": "btrfstune -u", "vfat": ""}
+"""The command that gives a copy another UUID."""
+
+
+def copy(place: str, line: int, kind: str, uuid: str, device: str, command: str) -> Refusal:
+    """The refusal of an object with our UUID on a device of nobody."""
+    figures: Figures = {"kind": kind, "uuid": uuid, "device": device, "command": command}
+    return Refusal("differs", "copy" if command else "copy-without-command", place, line, figures)
 
 
 @pytest.mark.parametrize("kind", WAYS)
@@ -53,42 +56,36 @@ def test_a_file_system_with_our_uuid_on_a_disk_of_nobody(kind: str, tmp_path: Pa
     plan = layout(tmp_path, kind)
     uuid = key(plan, "filesystem")
     box = other().partition("sdz").filesystem("sdz1", uuid, "data", kind)
-    assert sentences(decided(plan, box).refusals) == (
-        f"filesystems.data (line 6): the file system with its UUID {uuid} is on /dev/sdz1, outside the disks of this layout (a "
-        "copy, or a disk that was in it before), and a boot could confuse the two: unplug that disk, or " + WAYS[kind],
-    )  # fmt: skip
+    there = copy("filesystems.data", 6, "file system", uuid, "/dev/sdz1", WAYS[kind])
+    assert decided(plan, box).refusals == (there,)
 
 
 def test_a_file_system_that_this_machine_made_and_that_is_only_on_a_copy_now(tmp_path: Path) -> None:
     plan = layout(tmp_path)
     uuid = key(plan, "filesystem")
     box = other().filesystem("sdz", uuid, "data")
-    (said,) = sentences(decided(plan, box, Past(made=frozenset({f"filesystem:{uuid}"}))).refusals)
-    assert f"with its UUID {uuid} is on /dev/sdz," in said
+    there = copy("filesystems.data", 6, "file system", uuid, "/dev/sdz", WAYS["ext4"])
+    assert decided(plan, box, Past(made=frozenset({f"filesystem:{uuid}"}))).refusals == (there,)
 
 
 def test_swap_with_our_uuid_on_a_disk_of_nobody(tmp_path: Path) -> None:
     plan = layout(tmp_path)
     uuid = key(plan, "swap")
     box = other().put("swap", uuid, type="swap", label="", device="/dev/sdz", active=False)
-    (said,) = sentences(decided(plan, box).refusals)
-    assert said.startswith(
-        f"swap.s (line 7): the swap area with its UUID {uuid} is on /dev/sdz, outside the disks of this layout"
-    )
-    assert said.endswith("or give that one another UUID (swaplabel --uuid $(uuidgen) /dev/sdz)")
+    there = copy("swap.s", 7, "swap area", uuid, "/dev/sdz", "swaplabel --uuid $(uuidgen)")
+    assert decided(plan, box).refusals == (there,)
 
 
 def test_a_partition_table_of_ours_on_a_disk_of_nobody(tmp_path: Path) -> None:
     plan = layout(tmp_path)
     uuid = key(plan, "table")
     box = other().put("table", uuid, disk="/dev/sdz", partitions=["1 1048576 1 x"])
-    (said,) = sentences(decided(plan, box).refusals)
-    assert (
-        f"the partition table with its UUID {uuid} is on /dev/sdz, outside the disks of this layout" in said
-    )
+    (found,) = decided(plan, box).refusals
+    there = copy(found.place, found.line, "partition table", uuid, "/dev/sdz", "")
+    assert found == there and found.place == "hardware.disks.d0"
 
 
-def test_what_was_moved_within_the_layout_keeps_the_words_of_a_change(tmp_path: Path) -> None:
+def test_what_was_moved_within_the_layout_stays_a_change(tmp_path: Path) -> None:
     plan = layout(tmp_path, part="more")
     proof = maker(plan, "table").proof
     assert proof
@@ -99,13 +96,14 @@ def test_what_was_moved_within_the_layout_keeps_the_words_of_a_change(tmp_path: 
         uuid, start, size, _ = row.split()
         box.partition("sdb", number, int(start), int(size), uuid)
     box.filesystem("sdb1", key(plan, "filesystem"), "")
-    said = sentences(decided(plan, box).refusals)
-    assert any("exists already, but not as planned: device is partition:" in words for words in said), said
-    assert not any("outside the disks of this layout" in words for words in said)
+    found = [each for each in decided(plan, box).refusals if each.code == "differs"]
+    moved = [one for each in found for one in each.deviations if one.name == "device"]
+    assert moved and all(str(one.found).startswith("partition:") for one in moved)
+    assert not any(each.case.startswith("copy") for each in found)
 
 
 def test_a_layer_on_a_disk_of_nobody_is_seen_through(tmp_path: Path) -> None:
     plan = layout(tmp_path)
     box = other().partition("sdz", 1, MIB, 10 * GIB).member("sdz1").array("md5", "sdz1")
-    (said,) = sentences(decided(plan, box.filesystem("md5", key(plan, "filesystem"), "")).refusals)
-    assert " is on /dev/md5, outside the disks of this layout" in said
+    (found,) = decided(plan, box.filesystem("md5", key(plan, "filesystem"), "")).refusals
+    assert (found.case, found.figures["device"]) == ("copy", "/dev/md5")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pty
 import random
@@ -23,6 +24,8 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.keys import OPENER, unfit, without_opener
 from raidplan.apply.preflight.preflight import keys_are_secret, nodes_free, preflight
 from raidplan.apply.preflight.situation import Situation
+from raidplan.apply.refusal import Code, Refusal, refusal
+from raidplan.base.figures import Figures
 from raidplan.base.size import MIB
 from raidplan.cli import REFUSED, passphrase
 from raidplan.cli import apply as apply_command
@@ -31,15 +34,16 @@ from raidplan.facts import Machine
 from raidplan.facts.block import Block, read_at
 from raidplan.facts.initramfs import encryptions_opened
 from raidplan.facts.luks import header_on, parse_tables
+from raidplan.facts.prove import Deviation
 from raidplan.facts.run import run
 from raidplan.facts.written import reader_of
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
-from raidplan.plan.step import Plan, RenewInitramfs, Run, Step
+from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, Value
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_shell import plan_shell
 from raidplan.render.plan_text import render_plan
-from raidplan.render.refusals import adoption_text, refusal_text
+from raidplan.render.refusals import refusal_text
 from tests.apply.runs import apply, end, impatient, machine
 from tests.apply.simulated import SECRET, Killed, Simulated
 from tests.apply.stacks import plan_of
@@ -162,26 +166,21 @@ def no_terminal(question: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "ask, code, words",
+    "ask, code, case, figures",
     [
-        (answering(*[b"fourteen chars"] * 3), "passphrase-unfit", "has at least 15 characters (NIST SP 800-63B-4, 3.1.1.2), and this one has 14"),
-        (answering(*[b"x" * 513] * 3), "passphrase-unfit", "has at most 512 bytes"),
-        (answering(*[LONG, LONG + b"!"] * 3), "passphrase-differs", "differed 3 times"),
-        (no_terminal, "terminal-missing", "there is no terminal to ask for its passphrase"),
+        (answering(*[b"fourteen chars"] * 3), "passphrase-unfit", "short", {"least": 15, "count": 14}),
+        (answering(*[b"x" * 513] * 3), "passphrase-unfit", "long", {"most": 512, "count": 513}),
+        (answering(*[LONG, LONG + b"!"] * 3), "passphrase-differs", "", {"times": 3}),
+        (no_terminal, "terminal-missing", "", {}),
     ],
     ids=["too short", "too long", "typed otherwise", "no terminal"],
-)  # fmt: skip
+)
 def test_without_a_fit_passphrase_nothing_begins(
-    plan: Plan, ask: passphrase.Ask, code: str, words: str
+    plan: Plan, ask: passphrase.Ask, code: Code, case: str, figures: Figures
 ) -> None:
     with pytest.raises(NoPassphrase) as refused:
         passphrases(plan, {}, ask)
-    said = refusal_text(refused.value.refusal)
-    assert (
-        refused.value.refusal.code == code
-        and words in said
-        and said.startswith("encryption.crypt (line 8): ")
-    )
+    assert refused.value.refusal == Refusal(code, case, "encryption.crypt", 8, figures)
 
 
 def opening(plan: Plan, image: Path, *words: str) -> Plan:
@@ -197,7 +196,8 @@ def test_a_passphrase_of_a_header_that_is_there_is_tried_on_it(plan: Plan, tmp_p
     assert passphrases(left, {}, answering(b"wrong", PASSPHRASE)) == {"crypt": PASSPHRASE}
     with pytest.raises(NoPassphrase) as refused:
         passphrases(left, {}, answering(*[b"wrong"] * 3))
-    assert "a wrong passphrase was typed 3 times" in refusal_text(refused.value.refusal)
+    found = refused.value.refusal
+    assert (found.code, found.place, found.figures["times"]) == ("passphrase-wrong", "encryption.crypt", 3)
 
 
 def test_it_is_not_shown_on_the_terminal() -> None:
@@ -220,34 +220,36 @@ def test_it_is_not_shown_on_the_terminal() -> None:
 
 
 @pytest.mark.parametrize(
-    "mode, size, words",
+    "mode, size, why",
     [
-        (0o400, 64, ""),
-        (0o600, 64, ""),
-        (0o440, 64, "can be read by others than root (mode 0440): chmod 0400"),
-        (0o604, 64, "can be read by others than root (mode 0604)"),
-        (0o400, 0, "has 0 bytes"),
-        (0o400, 2**23 + 1, "has 8388609 bytes"),
+        (0o400, 64, ()),
+        (0o600, 64, ()),
+        (0o440, 64, ("mode", "0440")),
+        (0o604, 64, ("mode", "0604")),
+        (0o400, 0, ("size", 0)),
+        (0o400, 2**23 + 1, ("size", 8388609)),
     ],
 )
-def test_a_key_file_is_roots_alone(tmp_path: Path, mode: int, size: int, words: str) -> None:
+def test_a_key_file_is_roots_alone(tmp_path: Path, mode: int, size: int, why: tuple[object, ...]) -> None:
     file = tmp_path / "key"
     with file.open("wb") as made:
         made.truncate(size)
     file.chmod(mode)
-    found = [*map(refusal_text, unfit(str(file)))]
-    assert len(found) == bool(words) and all(words in each for each in found)
+    found = [(each.code, each.place, each.case, *each.figures.values()) for each in unfit(str(file))]
+    assert [each[:4] for each in found] == ([("key-file", str(file), *why)] if why else [])
 
 
 def test_a_key_file_that_is_missing_or_a_link_or_not_roots_is_refused(tmp_path: Path) -> None:
-    (missing,) = map(refusal_text, unfit(str(tmp_path / "none")))
-    assert "cannot be read (No such file or directory): make it, for example with (umask 077; " in missing
+    (missing,) = unfit(str(tmp_path / "none"))
+    assert (missing.case, missing.figures["error"]) == ("unreadable", os.strerror(errno.ENOENT))
+    assert str(missing.figures["command"]).startswith("(umask 077; ")
     (tmp_path / "link").symlink_to("/dev/zero")
-    assert "is no regular file" in refusal_text(next(unfit(str(tmp_path / "link"))))
+    assert [*unfit(str(tmp_path / "link"))] == [refusal("key-file", "no-file", place=str(tmp_path / "link"))]
     (tmp_path / "theirs").write_bytes(b"key")
     (tmp_path / "theirs").chmod(0o400)
     os.chown(tmp_path / "theirs", 1000, 0)
-    assert "belongs to user 1000, who can read it" in refusal_text(next(unfit(str(tmp_path / "theirs"))))
+    theirs = refusal("key-file", "owner", place=str(tmp_path / "theirs"), user=1000)
+    assert [*unfit(str(tmp_path / "theirs"))] == [theirs]
 
 
 def test_a_key_file_that_does_not_open_its_header_is_refused(plan: Plan, tmp_path: Path) -> None:
@@ -256,7 +258,7 @@ def test_a_key_file_that_does_not_open_its_header_is_refused(plan: Plan, tmp_pat
     image = formatted(tmp_path / "image", 32 * MIB)
     left = opening(plan, image, "--key-file", str(tmp_path / "key"))
     (refused,) = keys_are_secret(Situation(left, Machine(), {}))
-    assert refused.code == "key-wrong" and f"{tmp_path}/key does not open it" in refusal_text(refused)
+    assert (refused.code, refused.figures["file"]) == ("key-wrong", f"{tmp_path}/key")
     (tmp_path / "key").chmod(0o600)
     (tmp_path / "key").write_bytes(PASSPHRASE)
     assert not [*keys_are_secret(Situation(left, Machine(), {}))]
@@ -266,13 +268,14 @@ def test_a_key_file_in_a_folder_of_others_can_be_replaced(tmp_path: Path) -> Non
     (tmp_path / "key").write_bytes(b"key")
     (tmp_path / "key").chmod(0o400)
     tmp_path.chmod(0o777)
-    assert "others than root can replace the key file" in refusal_text(next(unfit(str(tmp_path / "key"))))
+    theirs = refusal("key-file", "folder", place=str(tmp_path / "key"), folder=str(tmp_path))
+    assert [*unfit(str(tmp_path / "key"))] == [theirs]
 
 
 def test_a_name_in_dev_mapper_that_is_taken_is_refused(plan: Plan, tmp_path: Path) -> None:
     opened = replace(step(plan, "encryption.crypt.open"), awaits=(str(tmp_path),))
     (refused,) = nodes_free(Situation(replace(plan, steps=(opened,)), Machine(), {}))
-    assert refused.code == "name-taken" and "which is not the encryption of line 8" in refusal_text(refused)
+    assert refused == refusal("name-taken", "mapping", place=str(tmp_path), line=8)
 
 
 def test_an_initramfs_that_cannot_open_the_root_is_refused_or_not_taken(tmp_path: Path) -> None:
@@ -282,9 +285,7 @@ def test_an_initramfs_that_cannot_open_the_root_is_refused_or_not_taken(tmp_path
         for each in reasons_not_to_renew(tmp_path, "6.1", RenewInitramfs(encrypted=(UUID,)))
         if each.case == "opens-nothing"
     )
-    assert "lacks cryptsetup-initramfs, without which its initramfs opens no encryption" in refusal_text(
-        lacking
-    )
+    assert lacking.figures["package"] == "cryptsetup-initramfs"
     hook = tmp_path / INITRAMFS_TOOLS.encryption.file.lstrip("/")
     hook.parent.mkdir(parents=True)
     hook.touch()
@@ -310,7 +311,7 @@ def test_an_initramfs_that_finds_no_volume_of_the_root_is_refused_or_not_taken(t
             each for each in reasons_not_to_renew(tmp_path, "6.1", renewal) if each.case == "no-volumes"
         ]
         assert len(lacking) == (not there)
-        assert all("lacks lvm2, without which" in refusal_text(each) for each in lacking)
+        assert all(each.figures["package"] == "lvm2" for each in lacking)
     image, whole = tmp_path / "image", tmp_path / "whole"
     image.write_bytes(cpio({"etc/lvm/lvm.conf": b""}))
     whole.write_bytes(cpio({"usr/sbin/lvm": b"program"}))
@@ -328,9 +329,8 @@ def test_a_header_whose_key_nobody_has_shown_is_not_adopted(plan: Plan, tmp_path
     looks = {
         each.step.id: each for each in look(plan, seen, Past(), lambda argv: pytest.fail("nothing to ask"))
     }
-    assert "whether a key opens it is unknown: open it" in adoption_text(
-        looks["encryption.crypt.make"].reasons
-    )
+    (reason,) = looks["encryption.crypt.make"].reasons
+    assert (reason.code, reason.case) == ("not-looked-at", "closed")
     assert looks["encryption.cryptswap.make"].reasons == ()
 
 
@@ -345,8 +345,7 @@ def test_a_system_that_would_not_read_its_crypttab_is_refused(plan: Plan, tmp_pa
     """Debian 13 has the program in a package that nothing asks for."""
     system = replace(plan, target=str(tmp_path))
     (missing,) = [each for each in preflight(Situation(system, Machine(), {})) if each.case == "opener"]
-    assert missing.code == "program-missing"
-    assert refusal_text(missing).endswith("at boot: install systemd-cryptsetup")
+    assert (missing.code, missing.figures["package"]) == ("program-missing", "systemd-cryptsetup")
     opener = tmp_path / OPENER.lstrip("/")
     opener.parent.mkdir(parents=True)
     opener.touch()
@@ -368,10 +367,8 @@ def test_without_a_passphrase_the_command_ends_with_4(
     monkeypatch.setattr(apply_command, "only_one", nullcontext)
     monkeypatch.setattr(apply_command, "_apply", refusing)
     assert apply_command.run(Namespace()) == REFUSED
-    assert (
-        "refused: encryption.crypt (line 8): there is no terminal to ask for its passphrase"
-        in capsys.readouterr().err
-    )
+    why = refusal("terminal-missing", place="encryption.crypt", line=8)
+    assert f"refused: {refusal_text(why)}" in capsys.readouterr().err
 
 
 # headers
@@ -454,10 +451,10 @@ def stood(plan: Plan, tmp_path: Path) -> Simulated:
     return world
 
 
-def refusals(plan: Plan, world: Simulated) -> dict[str, str]:
+def refusals(plan: Plan, world: Simulated) -> dict[str, Refusal]:
     again = Simulated(plan, world.root, world.state)
     found = decide(plan, again.read(plan), Past(made=frozenset()), here=False).refusals
-    return {each.code: refusal_text(each) for each in found}
+    return {each.code: each for each in found}
 
 
 def test_what_is_not_open_is_not_made_again(plan: Plan, tmp_path: Path) -> None:
@@ -465,29 +462,25 @@ def test_what_is_not_open_is_not_made_again(plan: Plan, tmp_path: Path) -> None:
     key = step(plan, "encryption.crypt.open").proof
     assert key
     del world.state.objects["mapping"][key.key]
-    said = refusals(plan, world)
-    assert (
-        "the encryption is not open, so its content cannot be read: open it with `cryptsetup open /dev/md/data crypt`"
-        in said["not-started"]
-    )
+    found = refusals(plan, world)["not-started"]
+    assert found.case == "encryption"
+    assert found.figures == {"node": "/dev/md/data", "name": "crypt", "target": ""}
 
 
 @pytest.mark.parametrize(
-    "name, value, words",
-    [
-        ("headers", 1, "`cryptsetup repair /dev/md/data` restores a damaged header from its second copy"),
-        ("keyed", False, "no key opens it, so its content is lost"),
-        ("sector_size", 4096, "sector size is 4096, planned 512"),
-    ],
+    "name, value, case",
+    [("headers", 1, "header-damaged"), ("keyed", False, "no-key"), ("sector_size", 4096, "other")],
 )
-def test_a_header_that_is_not_as_planned_is_refused_in_words(
-    plan: Plan, tmp_path: Path, name: str, value: object, words: str
+def test_a_header_that_is_not_as_planned_is_refused(
+    plan: Plan, tmp_path: Path, name: str, value: Value, case: str
 ) -> None:
     world = stood(plan, tmp_path)
     proof = step(plan, "encryption.crypt.make").proof
     assert proof
     world.state.objects["encryption"][proof.key][name] = value
-    assert words in refusals(plan, world)["differs"]
+    found = refusals(plan, world)["differs"]
+    assert (found.case, found.figures["node"]) == (case, "/dev/md/data")
+    assert found.deviations == (Deviation(name, value, proof.expect[name]),)
 
 
 def test_an_opened_encryption_that_passes_discards_is_changed_by_hand(plan: Plan, tmp_path: Path) -> None:
@@ -495,4 +488,4 @@ def test_an_opened_encryption_that_passes_discards_is_changed_by_hand(plan: Plan
     proof = step(plan, "encryption.crypt.open").proof
     assert proof
     world.state.objects["mapping"][proof.key]["discard"] = True
-    assert "cryptsetup refresh" in refusals(plan, world)["differs"]
+    assert refusals(plan, world)["differs"].case == "discards"

@@ -12,6 +12,7 @@ import pytest
 
 from raidplan.apply.configuration import initramfs
 from raidplan.apply.configuration.initramfs import reasons_not_to_renew, renew
+from raidplan.apply.refusal import refusal
 from raidplan.apply.world import World
 from raidplan.facts.host import read_initramfs
 from raidplan.facts.initramfs import arrays_named, images
@@ -19,7 +20,6 @@ from raidplan.facts.run import Result
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
 from raidplan.plan.places import INITRAMFS_ASIDE
 from raidplan.plan.step import RenewInitramfs
-from tests.apply.sentences import sentences
 from tests.initramfs import UUID, boot, cpio
 
 NAMED = RenewInitramfs((UUID,))
@@ -232,10 +232,10 @@ def test_the_images_of_before_make_room(root: Path, monkeypatch: pytest.MonkeyPa
         "statvfs",
         lambda path: type("Room", (), {"f_bavail": size // 2, "f_frsize": 1, "f_flag": 0}),
     )
-    assert list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))) == []
+    assert list(reasons_not_to_renew(root, "6.1", RenewInitramfs())) == []
     of_before(root / "boot/initrd.img-6.1").unlink()
     of_before(root / "boot/initrd.img-6.1").hardlink_to(root / "boot/initrd.img-6.1")
-    assert len(list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs())))) == 1, (
+    assert len(list(reasons_not_to_renew(root, "6.1", RenewInitramfs()))) == 1, (
         "a second name takes no room, and gives none"
     )
 
@@ -248,8 +248,8 @@ def test_the_images_of_before_make_room(root: Path, monkeypatch: pytest.MonkeyPa
 )  # fmt: skip
 def test_what_stands_in_the_way_is_named(odd: str, name: str, folder: str, root: Path) -> None:
     subprocess.run(odd.replace("x", folder), shell=True, cwd=root / "boot", check=True)
-    said = list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs())))
-    assert [words for words in said if f"{root}/boot/{folder}{name} is in the way where" in words]
+    odd_one = refusal("initramfs", "in-the-way", place=f"{root}/boot/{folder}{name}")
+    assert odd_one in [*reasons_not_to_renew(root, "6.1", RenewInitramfs())]
 
 
 def test_what_an_image_lacks_of_our_lines_and_rules(root: Path) -> None:
@@ -299,9 +299,7 @@ def test_a_file_system_where_a_file_has_one_name_needs_room_for_copies(
     for kind, refused in (("ext4", False), ("vfat", True)):
         (root / "proc/self").mkdir(parents=True, exist_ok=True)
         (root / "proc/self/mountinfo").write_text(f"1 1 8:1 / {root}/boot rw - {kind} /dev/sda1 rw\n")
-        assert [*map(bool, sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs())))] == [
-            True
-        ] * refused
+        assert len([*reasons_not_to_renew(root, "6.1", RenewInitramfs())]) == refused
 
 
 def test_the_hooks_hear_of_each_image_that_is_in_its_place(root: Path) -> None:
@@ -363,47 +361,47 @@ def test_other_images_are_not_ours_to_make(root: Path) -> None:
 
 
 def test_what_is_refused_before(root: Path) -> None:
-    def why() -> str:
-        return "; ".join(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs())))
+    def why() -> list[tuple[str, str]]:
+        return [(each.case, each.place) for each in reasons_not_to_renew(root, "6.1", RenewInitramfs())]
 
     assert not why()
     tool = root / "usr/sbin/update-initramfs"
     tool.write_text("#!/bin/sh\ndracut --force …\n")
-    assert "is not that of initramfs-tools" in why()
+    assert why() == [("other-generator", INITRAMFS_TOOLS.updater)]
     tool.unlink()
-    assert "is not that of initramfs-tools" in why()
+    assert why() == [("other-generator", INITRAMFS_TOOLS.updater)]
     boot(root, "6.1")
     assert not why()
     aside(root).mkdir()
     (aside(root) / "notes").touch()
-    assert f"{aside(root)}/notes is no image, but lies in the folder where raidplan makes them" in why()
+    assert why() == [("foreign-file", f"{aside(root)}/notes")]
     (aside(root) / "notes").rename(root / "boot/notes")
     (root / "boot/initrd.img-6.2").rename(root / "boot/elsewhere")
     (root / "boot/initrd.img-6.2").symlink_to("elsewhere")
-    assert "initrd.img-6.2 is a symbolic link" in why()
+    assert ("link", f"{root}/boot/initrd.img-6.2") in why()
 
 
 def test_a_full_boot_is_found_out_before(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))) == []
+    assert list(reasons_not_to_renew(root, "6.1", RenewInitramfs())) == []
     size = (root / "boot/initrd.img-6.1").stat().st_size
     free = size * 2
     monkeypatch.setattr(
         initramfs.os, "statvfs", lambda path: type("Room", (), {"f_bavail": free, "f_frsize": 1, "f_flag": 0})
     )
-    (said,) = sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))
-    assert "has 1 KiB free, and a new initramfs for each of 2 kernels" in said and "apt autoremove" in said
+    (full,) = reasons_not_to_renew(root, "6.1", RenewInitramfs())
+    assert (full.case, full.figures["free"], full.figures["images"]) == ("room", free, 2)
     aside(root).mkdir()
     (aside(root) / "initrd.img-6.1").write_bytes(bytes(size))
-    assert list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))) == [], (
+    assert list(reasons_not_to_renew(root, "6.1", RenewInitramfs())) == [], (
         "what a run that was killed has left goes first"
     )
     (root / "boot/initrd.img-6.1").write_bytes(b"broken")
-    (said,) = sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))
-    assert "holds no archive" in said
+    (broken,) = reasons_not_to_renew(root, "6.1", RenewInitramfs())
+    assert broken.case == "unreadable" and "initrd.img-6.1" in str(broken.figures["error"])
     for file in (root / "boot").glob("[iv]*"):
         file.unlink()
-    (said,) = sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))
-    assert "there is no initramfs in" in said
+    (none,) = reasons_not_to_renew(root, "6.1", RenewInitramfs())
+    assert (none.case, none.place) == ("none", f"{root}/boot")
 
 
 @pytest.mark.parametrize(
@@ -414,18 +412,17 @@ def test_a_machine_whose_initramfs_is_not_to_be_made(text: str, refused: bool, r
     settings = root / INITRAMFS_TOOLS.settings.lstrip("/")
     settings.parent.mkdir(parents=True)
     settings.write_text(text)
-    said = list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs())))
-    assert [f"{INITRAMFS_TOOLS.settings} says update_initramfs=no" in words for words in said] == [
-        True
-    ] * refused
+    found = list(reasons_not_to_renew(root, "6.1", RenewInitramfs()))
+    off = refusal("initramfs", "switched-off", place=INITRAMFS_TOOLS.settings, setting="update_initramfs=no")
+    assert found == [off] * refused
 
 
 def test_hooks_that_nothing_could_run_are_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hooked(root, "true")
-    assert list(sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))) == []
+    assert list(reasons_not_to_renew(root, "6.1", RenewInitramfs())) == []
     monkeypatch.setattr(initramfs, "find_tool", lambda name: "")
-    (said,) = sentences(reasons_not_to_renew(root, "6.1", RenewInitramfs()))
-    assert "the program run-parts is missing" in said
+    missing = refusal("initramfs", "run-parts-missing", place=INITRAMFS_TOOLS.hooks)
+    assert [*reasons_not_to_renew(root, "6.1", RenewInitramfs())] == [missing]
 
 
 @pytest.mark.parametrize("folder", ["raidplan.old", "raidplan.new"])

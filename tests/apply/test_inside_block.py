@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.apply.decision import decide
+from raidplan.apply.journal.journal import read_past
+from raidplan.apply.refusal import Refusal
 from tests.apply.earlier import plan_of, set_to, standing
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated
@@ -17,6 +20,11 @@ LINES = {
     "etc/fstab": "UUID=77 /srv/mine ext4 defaults 0 2\n",
     "etc/mdadm/mdadm.conf": "ARRAY /dev/md/mine UUID=1:2:3:4\n",
 }
+
+
+def reasons(world: Simulated) -> tuple[Refusal, ...]:
+    past = read_past(world.root / "var/lib/raidplan")
+    return decide(world.plan, world.read(world.plan), past, here=False).refusals
 
 
 def less(data: dict) -> None:  # type: ignore[type-arg]
@@ -32,19 +40,20 @@ def test_a_line_of_no_layout_is_refused_with_its_number(file: str, tmp_path: Pat
     path.write_text(ours.replace("# <<< raidplan", LINES[file] + "# <<< raidplan"))
     number = path.read_text().splitlines().index(LINES[file].rstrip()) + 1
     world = Simulated(plan_of(tmp_path), tmp_path / "root", state)
-    said = apply(world.plan, world)
-    assert said.startswith(f"/{file} line {number} (") and "is inside raidplan's block" in said
-    assert not world.effects
+    (reason,) = reasons(world)
+    found = (reason.code, reason.place, reason.figures["number"])
+    assert found == ("foreign-lines", f"/{file}", number)
+    assert apply(world.plan, world) != "done" and not world.effects
     path.write_text(ours)
     later = plan_of(tmp_path, less)
     assert apply(later, Simulated(later, tmp_path / "root", state)) == "done", "lines of an earlier layout go"
 
 
 LATER = {
-    "another mount": ("etc/fstab", "/dev/sdz1 /srv/a xfs defaults 0 0", "names /srv/a already"),
-    "another array": ("etc/mdadm/mdadm.conf", "ARRAY /dev/md/a UUID=1:2:3:4", "names /dev/md/a already"),
-    "more of our array": ("etc/mdadm/mdadm.conf", "  devices=/dev/sdz", "is indented"),
-    "the check of cron": ("etc/default/mdadm", 'export AUTOCHECK="true" # again', "(AUTOCHECK=true) overrides raidplan's AUTOCHECK=false"),
+    "another mount": ("etc/fstab", "/dev/sdz1 /srv/a xfs defaults 0 0", "line", {"word": "/srv/a"}),
+    "another array": ("etc/mdadm/mdadm.conf", "ARRAY /dev/md/a UUID=1:2:3:4", "line", {"word": "/dev/md/a"}),
+    "more of our array": ("etc/mdadm/mdadm.conf", "  devices=/dev/sdz", "indented", {}),
+    "the check of cron": ("etc/default/mdadm", 'export AUTOCHECK="true" # again', "overruled", {"name": "AUTOCHECK", "value": "true", "ours": "false"}),
 }  # fmt: skip
 
 
@@ -54,7 +63,7 @@ def checked(data: dict) -> None:  # type: ignore[type-arg]
 
 @pytest.mark.parametrize("how", LATER)
 def test_a_line_that_overrules_a_block_that_stands_is_refused_with_nothing_else_to_do(how: str, tmp_path: Path) -> None:  # fmt: skip
-    file, line, words = LATER[how]
+    file, line, case, figures = LATER[how]
     state, path = machine(tmp_path / "root"), tmp_path / "root" / file
     plan = plan_of(tmp_path, checked)
     assert apply(plan, Simulated(plan, tmp_path / "root", state)) == "done"
@@ -62,7 +71,9 @@ def test_a_line_that_overrules_a_block_that_stands_is_refused_with_nothing_else_
     path.write_text(f"{ours}{line}\n")
     world = Simulated(plan, tmp_path / "root", state)
     number = len(path.read_text().splitlines())
-    assert apply(plan, world).startswith(f"/{file} line {number} {words}") and not world.effects
+    (reason, *_) = reasons(world)
+    assert reason == Refusal("lines-conflict", case, f"/{file}", figures={"number": number, **figures})
+    assert apply(plan, world) != "nothing to do" and not world.effects
     path.write_text(ours)
     assert apply(plan, world) == "nothing to do"
 

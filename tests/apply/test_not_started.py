@@ -13,6 +13,7 @@ from raidplan.apply.decide.redo_steps import CLEARS
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal
 from raidplan.apply.teardown.layers import STOPPED
 from raidplan.base.identity import md_form
 from raidplan.cli import REFUSED
@@ -35,30 +36,30 @@ def decided(
     )
 
 
-def test_one_sentence_says_what_to_do(tmp_path: Path) -> None:
+def reason(found: Refusal, there: int, *missing: str) -> tuple[str, str, bool]:
+    """Code, case and place of a reason about an array of three devices, all that is known of which is told."""
+    assert (found.figures["there"], found.figures["devices"], found.figures["missing"]) == (there, 3, missing)
+    return found.code, found.case, found.place == "arrays.a" and found.line > 0
+
+
+def test_one_reason_says_what_to_do(tmp_path: Path) -> None:
     state, root = standing(tmp_path, tmp_path / "root"), tmp_path / "root"
     not_started(state, "a")
     decision = decided(tmp_path, root, state)
-    (refusal,) = sentences(decision.refusals)
-    assert refusal.startswith("arrays.a (line ") and refusal.endswith(
-        "3 of its 3 devices are present, but md has not started it, so its content cannot be read: mdadm starts it "
-        "half a minute after the boot, or `mdadm --run /dev/md_a` does; then try again"
-    )
-    assert not decision.left.steps
+    (refusal,) = decision.refusals
+    assert reason(refusal, 3) == ("not-started", "inactive", True)
+    assert refusal.figures["node"] == "/dev/md_a" and not decision.left.steps
     world = Simulated(plan_of(tmp_path), root, state)
-    assert apply(plan_of(tmp_path), world) == refusal and not world.effects
+    assert [apply(plan_of(tmp_path), world)] == sentences([refusal]) and not world.effects
 
 
 def test_a_member_that_is_away_is_named(tmp_path: Path) -> None:
     state = standing(tmp_path, tmp_path / "root")
     away = not_started(state, "a")["spares"].pop()
     state.content[away] = []
-    (refusal,) = sentences(decided(tmp_path, tmp_path / "root", state).refusals)
+    (refusal,) = decided(tmp_path, tmp_path / "root", state).refusals
     node = away.replace("partition:", "/dev/disk/by-partuuid/")
-    assert (
-        f"2 of its 3 devices are present, but md has not started it, so its content cannot be read: reconnect {node} and boot, or "
-        in refusal
-    )
+    assert reason(refusal, 2, node) == ("not-started", "inactive-incomplete", True)
 
 
 @pytest.mark.parametrize("change", [unchanged, wiping])
@@ -72,18 +73,14 @@ def test_an_array_that_is_not_assembled_is_not_taken_for_gone(
     (uuid,) = (u for u, found in state.objects["array"].items() if found["name"] == "pair:a")
     members = not_assembled(state, "a")["spares"]
     decision = decided(tmp_path, root, state, change)
-    (refusal,) = sentences(decision.refusals)
-    assert refusal.startswith("arrays.a (line ") and not decision.left.steps
-    assemble = f"/dev/md/a --uuid={md_form(uuid)}`, or wipe them by hand if nobody needs it; then try again"
-    there = "3 of its 3 devices are present, but it is not assembled, so its content cannot be read"
-    assert refusal.endswith(f"{there}: assemble it with `mdadm --assemble {assemble}")
+    (refusal,) = decision.refusals
+    assert reason(refusal, 3) == ("not-started", "not-assembled", True) and not decision.left.steps
+    assert (refusal.figures["node"], refusal.figures["uuid"]) == ("/dev/md/a", md_form(uuid))
     state.content[members[0]] = []
-    (refusal,) = sentences(decided(tmp_path, root, state, change).refusals)
+    (refusal,) = decided(tmp_path, root, state, change).refusals
     node = members[0].replace("partition:", "/dev/disk/by-partuuid/")
-    assert ": 2 of its 3 devices are present, but it is not assembled, " in refusal
-    assert refusal.endswith(
-        f"reconnect {node}, or assemble it degraded with `mdadm --assemble --run {assemble}"
-    )
+    assert reason(refusal, 2, node) == ("not-started", "not-assembled-incomplete", True)
+    assert (refusal.figures["node"], refusal.figures["uuid"]) == ("/dev/md/a", md_form(uuid))
 
 
 def test_an_array_of_which_nothing_is_left_is_none(tmp_path: Path) -> None:
@@ -93,9 +90,8 @@ def test_an_array_of_which_nothing_is_left_is_none(tmp_path: Path) -> None:
     state.content = {
         device: words for device, words in state.content.items() if words != [f"linux_raid_member {uuid}"]
     }
-    assert not any(
-        "not assembled" in words for words in sentences(decided(tmp_path, tmp_path / "root", state).refusals)
-    )
+    found = decided(tmp_path, tmp_path / "root", state).refusals
+    assert "not-started" not in {each.code for each in found}
 
 
 def test_what_was_given_up_and_stopped_is_cleared_by_the_run_that_goes_on(tmp_path: Path) -> None:
