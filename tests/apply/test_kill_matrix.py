@@ -151,7 +151,7 @@ def test_killed_twice_while_a_tool_lies(layout: str, tmp_path: Path, record_prop
             kills += 1 + killed(plan, root, state, second, HOWS[number // 3 % 3])
         world = Simulated(plan, root, state)
         said, words = apply(plan, world), f"{first}, {second}, {lie}"
-        gone = "gone: somebody changed" in said
+        gone = "and is missing now: " in said
         assert gone or said in ("done", "nothing to do"), f"{words}: {said}"
         assert gone or not proven(plan, lie) or end(world) == wanted, words
         assert state.others.hashes() == Others().hashes(), words
@@ -189,7 +189,7 @@ def test_a_tool_that_lies_is_never_believed(
         assert first != "done" or not proven(plan, [line]) or end(liar) == wanted, line
         world = Simulated(plan, root, state)
         said = apply(plan, world)
-        assert said in ("done", "nothing to do") or "gone: somebody changed" in said, f"{line}: {said}"
+        assert said in ("done", "nothing to do") or "and is missing now: " in said, f"{line}: {said}"
         if said == "done" and proven(plan, [line]):
             assert end(world) == wanted, line
 

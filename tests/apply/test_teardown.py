@@ -71,11 +71,11 @@ def test_without_the_word_of_the_layout_everything_stays(tmp_path: Path) -> None
 def test_the_word_for_one_disk_is_not_for_the_other(tmp_path: Path) -> None:
     text = LAYOUT.replace("d<0-1>: {size: 1TB, serial: PAIR-<1>, wipe: true}", "d0: {size: 1TB, serial: PAIR-0, wipe: true}, d1: {size: 1TB, serial: PAIR-1}")  # fmt: skip
     decision = decided(plan_of(text, tmp_path), old_pair())
-    assert any("d1 (/dev/sdc) is not blank" in words for words in sentences(decision.refusals))
-    assert any(
-        "'old:data'" in words and "partition 1 of d1 as well" in words
-        for words in sentences(decision.refusals)
-    )
+    shared, member, blank = decision.refusals
+    assert (shared.code, shared.figures["others"]) == ("shared", ("partition 1 of d1",))
+    assert (member.code, member.case, member.place) == ("shared", "member", "d1")
+    assert (member.figures["part"], member.figures["name"]) == ("partition 1", "old:data")
+    assert (blank.code, blank.place, blank.figures["node"]) == ("disk-not-blank", "d1", "/dev/sdc")
 
 
 def test_f27_a_running_array_goes_from_the_top(plan: Plan) -> None:
@@ -204,8 +204,11 @@ def test_f27_something_that_nobody_here_understands_is_refused(plan: Plan) -> No
 
 def test_firmware_raid_is_refused(plan: Plan) -> None:
     box = old_pair().array("md127", "sdb1", "sdc1", metadata="external:imsm")
-    assert any(
-        "metadata of firmware (external:imsm)" in words for words in sentences(decided(plan, box).refusals)
+    (refused,) = decided(plan, box).refusals
+    assert (refused.code, refused.case, refused.figures) == (
+        "not-understood",
+        "external",
+        {"metadata": "external:imsm"},
     )
 
 

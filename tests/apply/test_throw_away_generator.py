@@ -93,7 +93,7 @@ def test_what_stands_in_its_way_is_said_in_its_words(root: Path) -> None:
     (root / "etc/imagine.conf").write_text("renew=never\n")
     (root / "usr/bin/imagine-all").write_text("exec dream\n")
     another, off = sentences(reasons_not_to_renew(root, "6.1", RENEWAL))
-    assert another.startswith("/usr/bin/imagine-all is not that of imagine") and off.startswith(
+    assert another.startswith("/usr/bin/imagine-all does not belong to imagine") and off.startswith(
         "/etc/imagine.conf says renew=never"
     )
     (root / "boot/initramfs-6.1.img").unlink()

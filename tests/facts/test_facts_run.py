@@ -73,12 +73,15 @@ def test_timeout_ends_it_with_its_children():
 
 
 def test_timeout_costs_nothing():
-    def seconds() -> float:
+    """A program that ends is not waited for by steps: beside one without a limit it takes no longer, but for the noise of a machine."""
+
+    def seconds(timeout: float | None) -> float:
         began = time.monotonic()
-        assert run(["true"], timeout=5).ok
+        assert run(["true"], timeout=timeout).ok
         return time.monotonic() - began
 
-    assert min(seconds() for _ in range(20)) < 0.09
+    pairs = [(seconds(5), seconds(None)) for _ in range(20)]
+    assert min(limited for limited, _ in pairs) < 2 * min(free for _, free in pairs) + 0.05
 
 
 def test_from_several_threads_at_once():

@@ -21,7 +21,6 @@ from raidplan.facts.match import match, meaningful
 from raidplan.facts.signatures import parse_wipefs
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.step import WriteBlock
-from tests.apply.sentences import sentences
 from tests.apply.stacks import LAYOUT, OLD, decided, old_pair, plan_of
 from tests.facts.conftest import Server
 
@@ -155,10 +154,9 @@ def test_a_line_for_our_own_array_is_named(tmp_path: Path) -> None:
     plan = plan_of(LAYOUT, tmp_path)
     line = "ARRAY /dev/md/data UUID=1:2:3:4"
     box = old_pair().put("file", "/etc/mdadm/mdadm.conf", content=f"# by hand\n{line}\n", size=50)
-    assert any(
-        "/etc/mdadm/mdadm.conf line 2 speaks of /dev/md/data" in words
-        for words in sentences(decided(plan, box).refusals)
-    )
+    (refused,) = decided(plan, box).refusals
+    assert (refused.code, refused.place) == ("lines-conflict", "/etc/mdadm/mdadm.conf")
+    assert refused.figures == {"number": 2, "word": "/dev/md/data"}
 
 
 def test_what_stands_on_what_is_read_whole(server: Server) -> None:
