@@ -133,7 +133,14 @@ def test_what_a_mirror_gives_is_shown_and_not_counted(rehearsed: Rehearsal, cont
     judged = sum(len(case["claims"]) + len(case["observed"]) for case in report["cases"]) + len(report["control"]["observed"])  # fmt: skip
     assert [case["name"] for case in changed] == ["five", "five", "mirror"]
     assert report["predictions"]["all"] == judged - 2, "what a reader gets before and after a repair"
-    assert changed[2]["claims"][-1]["observed"] == content
+    last = changed[2]["claims"][-1]
+    assert last["observed"] == content and last["counts"] is False
+    counted = [claim["counts"] for case in report["cases"] for claim in case["claims"]]
+    assert counted.count(False) == 2
+    for form in ("text", "markdown", "html"):
+        file = rehearsed.folder / f"said.{form}"
+        rehearsed(Faulty(repaired_to=content), "--faults", "media", "-o", str(file), "--format", form, text=MIRROR)  # fmt: skip
+        assert f"after a repair a reader gets data that are: {content} (not counted)" in file.read_text()
 
 
 def test_a_blank_disk_is_found_by_a_serial_number_with_a_blank(rehearsed: Rehearsal) -> None:

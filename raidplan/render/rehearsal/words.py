@@ -10,7 +10,7 @@ from raidplan.base.words import counted, duration, listed
 from raidplan.estimate.survival import MACHINE, Outcome
 from raidplan.twin.rehearsal.cases import Case, Fault
 from raidplan.twin.rehearsal.observed import Observation
-from raidplan.twin.rehearsal.report import Report, Tried
+from raidplan.twin.rehearsal.report import Claim, Report, Tried
 
 OUTCOMES = {
     Outcome.INTACT: "goes on",
@@ -111,7 +111,7 @@ def row(tried: Tried) -> Row:
     touched = [one for one in tried.observed if one.predicted is not Outcome.INTACT or not one.as_predicted]
     predicted = [f"{name_of(one.thing)} {OUTCOMES[one.predicted]}" for one in touched]
     predicted += [f"{CLAIMS[one.what]}: {one.predicted}" for one in tried.claims]
-    seen = [f"{CLAIMS[one.what]}: {one.observed}" for one in tried.claims if one.as_predicted]
+    seen = [_seen(one) for one in tried.claims if one.as_predicted]
     return Row(
         case_words(tried.case),
         "; ".join(predicted) or "nothing changes",
@@ -121,6 +121,10 @@ def row(tried: Tried) -> Row:
         tried.as_predicted,
         duration(tried.began),
     )
+
+
+def _seen(claim: Claim) -> str:
+    return f"{CLAIMS[claim.what]}: {claim.observed}{'' if claim.counts else ' (not counted)'}"
 
 
 def observed_words(tried: Tried) -> Iterator[str]:
