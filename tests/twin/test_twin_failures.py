@@ -17,6 +17,8 @@ from raidplan.twin.server.folders import lay_out_disks
 from raidplan.twin.server.hardware import Machine
 from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.ssh import Shell
+from raidplan.twin.server.unflushed import log_of
+from tests.twin.test_twin_unflushed import log
 
 
 @pytest.fixture
@@ -154,5 +156,18 @@ def test_a_disk_is_logged_from_a_start_on_and_only_then(twin: Twin, monkeypatch:
     twin.start_over(logged=True)
     assert twin.machine.disks[0].keeps_log and log.read_bytes() == b""
     assert twin.lose_power(lambda _: False) == 0, "nothing was written"
+    assert not twin.machine.disks[0].keeps_log, "what comes after the power cut is not logged"
     twin.start_over()
     assert not twin.machine.disks[0].keeps_log
+
+
+@pytest.mark.skipif(not shutil.which("qemu-img"), reason="qemu-img is not installed")
+def test_a_log_that_was_cut_off_is_a_failure_of_the_host(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without room QEMU cannot end it, and which writes were flushed is not known."""
+    monkeypatch.setattr(Twin, "_boot", lambda *_: None)
+    twin.start_over(logged=True)
+    log_of(twin.disk_file("a")).write_bytes(log((0, 0, b"a" * 1024))[:1024])
+    with pytest.raises(
+        HostError, match=r"disk a: the log of the disk ends in the middle of an entry; .* are free in"
+    ):
+        twin.lose_power(lambda _: False)
