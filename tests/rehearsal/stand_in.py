@@ -122,6 +122,8 @@ class StandIn:
     """The orders of disks that boots asked for."""
     moves: bool = False
     """The disks have another order."""
+    logged: bool = False
+    """The writes of its disks are logged since the last start."""
     settled_in: float = 12.0
     shown_in: Path | None = None
     """The file for the console log."""
@@ -200,7 +202,8 @@ class StandIn:
         if self.faulty.misses >= 0:
             return {"running": self.faulty.misses % 2 == 0, "written": {}, "said": ""}
         self.journal = "intent"
-        mounts = json.loads(self.files[GIVEN])["mounts"]
+        given = json.loads(self.files[GIVEN])
+        mounts = given["mounts"] if "paging" in given else {}  # else no writer was started
         self.written = {} if self.faulty.unheard else dict.fromkeys(mounts, 5)
         return {"running": True, "written": {place: 5 for place, _ in enumerate(self.written)}, "said": ""}
 
@@ -287,8 +290,10 @@ class StandIn:
         without: Collection[str] = (),
         blank: Collection[str] = (),
         disks: Sequence[Disk] = (),
+        logged: bool = False,
         **_: object,
     ) -> None:
+        self.logged = logged
         self.journal, self.written = "close", {}
         if not self.faulty.room:
             raise HostError("qemu-img ended with 1: No space left on device")
@@ -327,7 +332,7 @@ class StandIn:
 
     def lose_power(self, kept: Callable[[int], bool]) -> int:
         self.power_cut()
-        return 0 if self.faulty.flushes else 3
+        return 3 if self.logged and not self.faulty.flushes else 0
 
     def __enter__(self) -> Self:
         return self

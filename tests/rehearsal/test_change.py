@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,20 @@ def test_it_is_interrupted_and_every_kept_record_reads_back(changed: Changed, re
     again = changed(Faulty())
     names = [case["name"] for case in report["cases"]]
     assert [case["name"] for case in again["cases"]] == names, "by the seed"
+
+
+def test_a_power_cut_loses_what_was_not_flushed_and_says_how_much(changed: Changed) -> None:
+    report = changed(Faulty())
+    lost = [said(case, "unflushed writes lost") for case in report["cases"]]
+    assert lost == [[], [], ["3"], [], ["3"]], "no kill loses any"
+    whole = changed(Faulty(flushes=True), code=FINDINGS)
+    assert [case["as_predicted"] for case in whole["cases"]] == [True, True, False, True, False]
+
+
+def test_where_nothing_writes_meanwhile_a_power_cut_may_lose_nothing(changed: Changed) -> None:
+    report = changed(Faulty(flushes=True), new=LAYOUT.replace("/srv/five", "/srv/other"))
+    (claim,) = (one for one in report["cases"][2]["claims"] if one["what"] == "unflushed writes lost")
+    assert claim["observed"] == "0" and not claim["counts"]
 
 
 def test_an_apply_that_does_not_run_was_not_interrupted(changed: Changed) -> None:
@@ -167,11 +182,17 @@ class Unit:
         self.group.mkdir()
         (self.group / "cgroup.procs").write_text("17\n")
         (folder / "0.acknowledged").write_text(f"{7:12}")
+        self.writer = subprocess.Popen(["sleep", "600"])
+        (folder / "pids.json").write_text(json.dumps({"0": self.writer.pid, "swap": _ended()}))
+        (folder / "witness.py").write_text(
+            f"import sys\nopen({str(folder / 'pressed')!r}, 'w').write(sys.argv[1])"
+        )
         for name, value in {
             "GROUP": self.group,
             "EVENTS": folder / "events",
             "LOG": folder / "log",
             "WRITERS": folder,
+            "WITNESS": str(folder / "witness.py"),
         }.items():
             monkeypatch.setattr(interruption, name, value)
         monkeypatch.setattr(interruption, "begin", self.begin)
@@ -196,18 +217,41 @@ class Unit:
             (self.group / "cgroup.procs").write_text("")
 
 
+def _ended() -> int:
+    """The number of a process that has ended."""
+    with subprocess.Popen(["true"]) as process:
+        return process.pid
+
+
 @pytest.mark.parametrize(
-    ("way", "file", "events", "hit"),
-    [("kill", "kill", 9, True), ("freeze", "freeze", 9, True), ("kill", "kill", 1, False)],
+    ("way", "events", "hit"),
+    [("kill", 9, True), ("freeze", 9, True), ("kill", 1, False), ("freeze", 1, False)],
 )
 def test_the_program_in_the_guest_meets_the_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, file: str, events: int, hit: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, events: int, hit: bool
 ) -> None:
     unit = Unit(tmp_path, monkeypatch, events)
-    met = interruption.main([way, "2", "1.5", "raidplan", "apply"])
-    assert met == {"running": hit, "written": {"0": 7}, "said": "refused: no"}
-    assert (unit.group / f"cgroup.{file}").exists() is hit
-    assert (1.5 in unit.waited) is hit, "so long after it was begun"
+    try:
+        met = interruption.main([way, "2", "1.5", "raidplan", "apply"])
+        assert met == {"running": hit, "written": {"0": 7}, "said": "refused: no"}
+        assert (unit.group / f"cgroup.{way}").exists() is hit
+        assert (1.5 in unit.waited) is hit, "so long after it was begun"
+        pressed = tmp_path / "pressed"
+        assert (pressed.exists() and pressed.read_text() == "press") is (hit and way == "freeze")
+        _, status = os.waitpid(unit.writer.pid, os.WUNTRACED | (0 if way == "freeze" else os.WNOHANG))
+        assert os.WIFSTOPPED(status) is (way == "freeze"), "its flushes would keep what the apply wrote"
+    finally:
+        unit.writer.kill()
+        unit.writer.wait()
+
+
+def test_where_the_witness_does_not_write_nothing_is_pressed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interruption, "WRITERS", tmp_path)
+    monkeypatch.setattr(interruption, "WITNESS", "/no/such/program")
+    interruption.press()
+    interruption.pause_writers()
 
 
 def test_the_apply_is_begun_in_a_unit_and_says_what_it_does_to_the_log(

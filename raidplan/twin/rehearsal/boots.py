@@ -95,7 +95,7 @@ def _power(rig: Rig) -> list[Claim]:
     counts = rig.acknowledged()
     rig.witness("press")
     time.sleep(PRESS_SECONDS)
-    lost = twin.lose_power(lambda number: number % 2 == 1)
+    lost = rig.lose_power()
     twin.start_again(timeout=BOOT_SECONDS)
     rig.give({**json.loads(twin.get(GIVEN)), "acknowledged": counts})
     return [some(DISKS, "unflushed writes lost", str(lost))] if rig.mounts else []
