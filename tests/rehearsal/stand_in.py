@@ -81,6 +81,12 @@ class Faulty:
     """An apply that is to be interrupted begins."""
     misses: int = 0
     """So many applies have ended before they are interrupted."""
+    gives_up: bool = False
+    """Once a disk was pulled, every array has given up a member."""
+    swapless: bool = False
+    """No swap area is in use when the writers are started."""
+    pages: bool = True
+    """What is in swap is read again and again."""
     steps: int = 3
     """Of a change."""
     unheard: bool = False
@@ -269,13 +275,23 @@ class StandIn:
         arrays = {
             name: {
                 "array_state": "clean" if stands("arrays", name) else "broken",
-                "degraded": "0" if not out else "1",
+                "degraded": str(
+                    int(
+                        bool(out)
+                        and (self.faulty.gives_up or found.get(("arrays", name), 0) != Outcome.INTACT)
+                    )
+                ),
                 "read": "",
             }
             for name in layout.arrays
         }
         alive = self.faulty.survives_all or found.get(MACHINE, Outcome.INTACT).survives
-        paging = {} if self.at_boot or not layout.swap else {"alive": alive, "reads": alive, "error": ""}
+        alive = alive and self.faulty.pages
+        paging = (
+            {}
+            if self.at_boot or not layout.swap or self.faulty.swapless
+            else {"alive": alive, "reads": alive, "error": ""}
+        )
         mounts = {
             entry.mount: mounted(name, place)
             for place, (name, entry) in enumerate(layout.filesystems.items())

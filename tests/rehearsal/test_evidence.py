@@ -64,6 +64,30 @@ def test_a_machine_that_is_to_die_is_looked_at_before(rehearsed: Rehearsal) -> N
     assert len(looks) == 4, "before and after, in the case and in the control"
 
 
+@pytest.mark.parametrize("choice", ["rs0", "boot:rs0"], ids=["case", "control"])
+def test_a_machine_that_had_stopped_paging_before_is_no_proof_of_a_loss(
+    rehearsed: Rehearsal, choice: str
+) -> None:
+    """It is to die of what is in swap; that it does not page afterwards says nothing where it did not before."""
+    report = rehearsed(Faulty(pages=False), "--faults", choice, text=SWAP, code=FINDINGS)
+    last = report["stages"][-1]
+    assert last["name"] == ("faults" if choice == "rs0" else "control") and not report["cases"]
+    assert last["detail"].startswith("before anything was pulled this did not work: the running system")
+
+
+def test_swap_in_which_nothing_lies_is_not_seen_to_go_on(rehearsed: Rehearsal) -> None:
+    for faulty, seen in ((Faulty(), True), (Faulty(swapless=True), False)):
+        (case,) = rehearsed(faulty, "--faults", "d1")["cases"]
+        assert any(one["path"] == "swap.mirror" for one in case["observed"]) is seen
+
+
+def test_an_array_that_nothing_was_to_touch_has_all_its_members(rehearsed: Rehearsal) -> None:
+    report = rehearsed(Faulty(gives_up=True), "--faults", "d1", code=FINDINGS)
+    (case,) = report["cases"]
+    differs = {one["path"]: one["predicted"] for one in case["observed"] if not one["as_predicted"]}
+    assert differs == {"arrays.mirror": "intact"}, "which has no member on d1"
+
+
 def test_what_md_still_has_of_a_stripe_is_forgotten_before_disks_are_pulled(rehearsed: Rehearsal) -> None:
     rehearsed(Faulty(), "--faults", "d0")
     calls = [call for call in rehearsed.twin.calls if "forget" in call]

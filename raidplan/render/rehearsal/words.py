@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from raidplan.base.findings import Path, dotted
 from raidplan.base.words import counted, duration, listed
-from raidplan.estimate.survival import MACHINE, Outcome
+from raidplan.estimate.survival import Outcome
 from raidplan.twin.rehearsal.cases import Case, Fault
-from raidplan.twin.rehearsal.observed import Observation
+from raidplan.twin.rehearsal.observed import Observation, name_of
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
 
 OUTCOMES = {
@@ -142,11 +141,6 @@ def observed_words(tried: Tried) -> Iterator[str]:
 def _detail(one: Observation) -> str:
     known = [f"{key} {value}" for key, value in one.detail.items() if value not in ("", [], {})]
     return listed(known, most=8)
-
-
-def name_of(thing: Path) -> str:
-    """`arrays.s0`, or the running system."""
-    return "the running system" if thing == MACHINE else dotted(thing)
 
 
 def acknowledged(report: Report) -> int:
