@@ -36,6 +36,8 @@ class Faulty:
     hangs: bool = False
     """Once a disk was pulled, no command ends."""
     boots: bool = True
+    boots_always: bool = False
+    """It boots also where that is predicted to stop."""
     boots_without: bool = True
     """It boots also where a disk is not there."""
     applies: bool = True
@@ -83,6 +85,8 @@ class Faulty:
     """So many applies have ended before they are interrupted."""
     gives_up: bool = False
     """Once a disk was pulled, every array has given up a member."""
+    stumbles: bool = False
+    """Once a disk was pulled, a record cannot be written, but all later ones can."""
     swapless: bool = False
     """No swap area is in use when the writers are started."""
     pages: bool = True
@@ -268,6 +272,7 @@ class StandIn:
                 read = "No such file or directory"
             return {
                 "mounted": good and not (self.faulty.unmounted and self.at_boot),
+                "writer": "Input/output error" if self.faulty.stumbles and out else "",
                 "write": "" if good else "Input/output error",
                 "read": read,
             }
@@ -318,6 +323,8 @@ class StandIn:
         self.at_boot, self.out = True, {*without, *blank}
         self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = False
         found = outcomes_at_boot(self.topology, self.out)
+        if self.faulty.boots_always:
+            return
         if not found[BOOT].survives or (self.out and not self.faulty.boots_without):
             raise BootError("the guest gave up booting")
 

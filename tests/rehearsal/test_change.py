@@ -17,9 +17,11 @@ from raidplan.twin.rehearsal import interruption
 from raidplan.twin.rehearsal.change import DRAWS, INTERRUPTION
 from raidplan.twin.rehearsal.kept import disks_of_both
 from raidplan.twin.rehearsal.rig import GIVEN
+from raidplan.twin.rehearsal.stages import EVENTS
 from raidplan.twin.rehearsal.subject import Subject, subject_of
+from raidplan.twin.server import CommandTimeoutError
 from tests.rehearsal.conftest import LAYOUT, Rehearsal
-from tests.rehearsal.stand_in import Faulty
+from tests.rehearsal.stand_in import Faulty, StandIn
 
 Changed = Callable[..., dict[str, Any]]
 MIRROR = LAYOUT.replace(
@@ -129,6 +131,40 @@ def test_what_does_not_stay_is_named(changed: Changed) -> None:
         each.startswith("Not read back") and each.endswith("nowhere: mirror.") for each in report["untried"]
     )
     assert [claim["path"] for claim in report["cases"][0]["claims"]] == ["filesystems.five"]
+
+
+def test_where_nothing_stays_the_control_has_no_record_and_that_is_said(
+    changed: Changed, rehearsed: Rehearsal
+) -> None:
+    new = LAYOUT.replace("filesystems:\n  five", "filesystems:\n  other")
+    report = changed(Faulty(), new=new, code=VOID)
+    assert any("none to write over for the control" in each for each in report["untried"])
+    assert not any("none to write over" in each for each in changed(Faulty())["untried"])
+    file = rehearsed.folder / "said.txt"
+    changed(Faulty(steps=0), "-o", str(file), "--format", "text", new=new, code=VOID)
+    assert file.read_text().startswith("levels: void: the control did not fail")
+
+
+def test_the_page_shows_what_the_control_saw(changed: Changed, rehearsed: Rehearsal) -> None:
+    page = rehearsed.folder / "page.html"
+    (rehearsed.folder / "report.json").write_text("{}")
+    changed(Faulty(), "-o", str(page), "--format", "html")
+    assert "a record that was written over: seen" in page.read_text()
+
+
+def test_events_that_a_guest_does_not_give_are_no_change_without_a_step(
+    changed: Changed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    get = StandIn.get
+
+    def hangs(self: StandIn, remote: str, **options: object) -> bytes:
+        if remote == EVENTS:
+            raise CommandTimeoutError("reading /root/apply.events: no end within 600 s")
+        return get(self, remote, **options)
+
+    monkeypatch.setattr(StandIn, "get", hangs)
+    report = changed(Faulty(), code=FINDINGS)
+    assert report["stages"][-1]["name"] == "change" and "no end within" in report["stages"][-1]["detail"]
 
 
 def test_a_change_without_a_step_cannot_be_interrupted(changed: Changed) -> None:

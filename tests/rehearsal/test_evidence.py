@@ -75,6 +75,23 @@ def test_a_machine_that_had_stopped_paging_before_is_no_proof_of_a_loss(
     assert last["detail"].startswith("before anything was pulled this did not work: the running system")
 
 
+def test_a_writer_that_failed_is_seen_where_later_writes_go_well(rehearsed: Rehearsal) -> None:
+    report = rehearsed(Faulty(stumbles=True), "--faults", "d1", code=FINDINGS)
+    differs = {one["path"] for one in report["cases"][0]["observed"] if not one["as_predicted"]}
+    assert differs == {"filesystems.five"}
+
+
+def test_a_boot_that_comes_up_and_hangs_is_no_boot_that_stops(rehearsed: Rehearsal) -> None:
+    report = rehearsed(
+        Faulty(hangs=True, boots_always=True), "--faults", "boot:a", text=SERVER, code=FINDINGS
+    )
+    (case,) = report["cases"]
+    assert [(one["path"], one["predicted"], one["survived"]) for one in case["observed"]] == [
+        ("boot", "lost", True)
+    ]
+    assert case["observed"][0]["detail"]["guest"] == "does not answer"
+
+
 def test_swap_in_which_nothing_lies_is_not_seen_to_go_on(rehearsed: Rehearsal) -> None:
     for faulty, seen in ((Faulty(), True), (Faulty(swapless=True), False)):
         (case,) = rehearsed(faulty, "--faults", "d1")["cases"]

@@ -5,17 +5,32 @@ from __future__ import annotations
 import errno
 import json
 import shutil
+import signal
 import socket
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from raidplan.twin.server import BootError, CommandTimeoutError, Disk, HostError, Image, Twin, boot
+from raidplan.twin.server import (
+    BootError,
+    CommandError,
+    CommandTimeoutError,
+    Disk,
+    HostError,
+    Image,
+    Twin,
+    TwinError,
+    UnreachableError,
+    boot,
+)
 from raidplan.twin.server.folders import lay_out_disks
 from raidplan.twin.server.hardware import Machine
 from raidplan.twin.server.process import QemuProcess
+from raidplan.twin.server.qmp import Monitor
 from raidplan.twin.server.ssh import Shell
 from raidplan.twin.server.unflushed import log_of
 from tests.twin.test_twin_unflushed import log
@@ -86,6 +101,65 @@ def test_a_command_that_does_not_end_is_shown_with_the_console(twin: Twin, proce
     monitor(twin._paths.monitor, "running")
     with pytest.raises(CommandTimeoutError, match=r"no end within 900 s(?s:.*)Kernel panic"):
         twin.run("look")
+
+
+def test_a_file_that_cannot_be_read_from_a_silent_guest_is_shown_with_the_console(
+    twin: Twin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Shell, "alive", lambda _: False)
+    for code, expected in ((255, UnreachableError), (1, CommandError)):
+        ended = subprocess.CompletedProcess([], code, b"", b"Broken pipe")
+        monkeypatch.setattr(Shell, "_ssh", lambda *_, ended=ended: ended)
+        with pytest.raises(expected, match=r"reading /root/x: .*Broken pipe") as failed:
+            twin.get("/root/x")
+        assert ("Kernel panic" in str(failed.value)) is (code == 255)
+
+
+def test_a_monitor_that_ends_after_its_greeting_does_not_answer(tmp_path: Path) -> None:
+    path = tmp_path / "qmp"
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(path))
+    listening.listen(1)
+
+    def greet() -> None:
+        connection, _ = listening.accept()
+        with listening, connection:
+            connection.sendall(b'{"QMP": {}}\n')
+
+    greeting = threading.Thread(target=greet)
+    greeting.start()
+    received = Monitor._receive
+
+    def later(self: Monitor) -> object:
+        message = received(self)
+        greeting.join()
+        return message
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(TwinError, match="does not answer"):
+        patch.setattr(Monitor, "_receive", later)
+        Monitor(path)
+
+
+def test_a_machine_that_nobody_would_end_is_ended_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host without memory, or with too many processes, starts the one and not the other."""
+    begun: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def start(*words: Any, **options: Any) -> subprocess.Popen[bytes]:
+        if begun:
+            raise OSError(errno.ENOMEM, "Cannot allocate memory")
+        begun.append(popen(*words, **options))
+        return begun[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    with pytest.raises(OSError, match="Cannot allocate memory"):
+        QemuProcess(["sleep", "600"], tmp_path / "qemu.log")
+    try:
+        assert begun[0].returncode == -signal.SIGKILL
+    finally:
+        begun[0].kill()
 
 
 @pytest.mark.usefixtures("hangs")

@@ -81,11 +81,11 @@ def headline(report: Report) -> str:
     if report.stopped:
         failed = next(stage for stage in report.stages if not stage.passed)
         return f"{report.host}: the rehearsal stopped at the stage {failed.name}"
+    if report.void:
+        return f"{report.host}: void: the control did not fail, so nothing shows that a failure would have been seen"
     whole, true = report.predictions
     if not whole:
         return f"{report.host}: applied, booted and read back; no fault was tried"
-    if report.void:
-        return f"{report.host}: void: the control did not fail, so nothing shows that a failure would have been seen"
     return f"{report.host}: {true} of {whole} predictions were observed, in {counted(len(report.tried), 'case')} and a control"
 
 

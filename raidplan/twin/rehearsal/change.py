@@ -40,7 +40,7 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
 )
 from raidplan.twin.rehearsal.subject import Subject, check_disks
 from raidplan.twin.rehearsal.witness import FILL
-from raidplan.twin.server import Disk, Twin, TwinError
+from raidplan.twin.server import CommandError, Disk, Twin
 
 NEXT_PLAN, INTERRUPTION = "/root/next.json", "/root/interruption.py"
 INTERRUPTIONS, DRAWS = 4, 5
@@ -169,6 +169,8 @@ def _untried(before: Subject, found: Sequence[Kept]) -> Iterator[str]:
         yield f"Not read back, for `diff` says that the data do not stay, or the new layout mounts it nowhere: {', '.join(lost)}."
     if moved := [each.name for each in found if not each.stays]:
         yield f"Nothing wrote while the change was interrupted to {', '.join(moved)}, whose mount point changes."
+    if not found:
+        yield "No file system with a mount point stays, so there was no record to read back, and none to write over for the control."
     yield "Nothing wrote to file systems that the change makes, and no memory was in swap, while it was interrupted."
     if not before.fresh:
         yield "The disk of the twin's own system, where `apply` keeps its journal, lost nothing with the power."
@@ -178,7 +180,7 @@ def _steps(twin: Twin) -> list[Step]:
     """The steps of the apply that has ended, in the order in which they were begun; none where it had nothing to do."""
     try:
         told = [json.loads(line) for line in twin.get(EVENTS).splitlines()]
-    except TwinError:
+    except CommandError:  # no file
         return []
     seconds = {each["step"]: float(each["seconds"]) for each in told if each["event"] == "done"}
     return [Step(each["step"], seconds.get(each["step"], 0.0)) for each in told if each["event"] == "started"]

@@ -30,7 +30,7 @@ from raidplan.twin.rehearsal.rebuilding import rebuild
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
 from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, begun
-from raidplan.twin.rehearsal.subject import Subject
+from raidplan.twin.rehearsal.subject import Subject, Unsuited
 from raidplan.twin.server import Disk, Link, Twin
 from raidplan.twin.server.wiring import disks_of
 
@@ -47,7 +47,9 @@ READ_AHEAD_OF_ONE = MIB
 
 
 def rehearse_rates(subject: Subject, plan: Plan, report: Report, wish: Wish, say: Say) -> Report:
-    """The report filled in; a stage that fails is in it, and ends it."""
+    """The report filled in; a stage that fails is in it, and ends it. Raises Unsuited before anything is started."""
+    if not subject.topology.layout.arrays:
+        raise Unsuited("--measure: the layout has no array, so there is nothing to measure")
     run = Run(say)
     try:
         return _rehearsed(subject, plan, report, wish, run)

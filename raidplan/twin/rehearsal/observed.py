@@ -63,9 +63,9 @@ def observations(
     return made
 
 
-def booted(case: Case, *, up: bool, said: str = "") -> Observation:
-    """The boot itself: the guest can be reached and spoken to; where it cannot, the end of what was `said`."""
-    return Observation(BOOT, case.outcome(BOOT), up, {} if up else _silence(said))
+def booted(case: Case, found: Mapping[str, Any] | None, *, up: bool, said: str = "") -> Observation:
+    """The boot itself; where the guest cannot be reached and spoken to, with the end of what was `said`."""
+    return Observation(BOOT, case.outcome(BOOT), up, _silence(said) if found is None else {})
 
 
 def lost_bytes(found: Mapping[str, Any] | None, made: list[Observation], topology: Topology) -> Iterator[str]:
@@ -125,10 +125,10 @@ def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) 
 
 
 def _stands(state: Mapping[str, Any] | None) -> bool:
-    """A mount reads and writes; one that the layout does not have does."""
+    """A mount reads and writes, and has all the time; one that the layout does not have does."""
     if state is None:
         return True
-    return bool(state["mounted"] and state["write"] == "" and reads_back(state))
+    return bool(state["mounted"] and not state["writer"] and state["write"] == "" and reads_back(state))
 
 
 def _shown(state: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -210,6 +210,12 @@ def acknowledged(given: dict[str, Any]) -> dict[str, int]:
     return counts
 
 
+def failure(place: int) -> str:
+    """Why the writer on a file system has ended; an empty text where it goes on, or was never started."""
+    file = HOME / f"{place}.error"
+    return file.read_text() if file.exists() else ""
+
+
 def read_all_over(node: str, chunk: int, members: int) -> str:
     """Reads a block of each chunk of the first stripes, and blocks all over the array, past the page cache."""
     device = os.open(node, os.O_RDONLY | os.O_DIRECT)
@@ -272,6 +278,7 @@ def look(given: dict[str, Any], fills: int = 1) -> dict[str, Any]:
     for place, (name, mount) in enumerate(given["mounts"].items()):
         mounts[mount] = {
             "mounted": os.path.ismount(mount),
+            "writer": failure(place),
             "write": within(patience(), partial(writes, mount, place)),
             "read": within(patience(), partial(damaged, name, mount, place, counts[name], fills)),
         }
