@@ -85,6 +85,8 @@ class Faulty:
     """So many applies have ended before they are interrupted."""
     gives_up: bool = False
     """Once a disk was pulled, every array has given up a member."""
+    breaks_off: bool = False
+    """While an apply that is killed runs, a record cannot be written."""
     stumbles: bool = False
     """Once a disk was pulled, a record cannot be written, but all later ones can."""
     swapless: bool = False
@@ -132,6 +134,8 @@ class StandIn:
     """The orders of disks that boots asked for."""
     moves: bool = False
     """The disks have another order."""
+    struck: str = ""
+    """How a change was interrupted since the last start."""
     logged: bool = False
     """The writes of its disks are logged since the last start."""
     settled_in: float = 12.0
@@ -180,6 +184,7 @@ class StandIn:
                 return 4, "refused"
             return 0, "nothing to do" if self.faulty.settles else "1 step"
         if INTERRUPTION in words:
+            self.struck = words[3]
             return 0, json.dumps(self.interrupted())
         if words[0] == "tail":
             return 0, json.dumps({"kind": self.journal})
@@ -266,13 +271,14 @@ class StandIn:
             wrong = [3] if (self.faulty.damaged and out) or (self.wrong and place == int(self.mirror)) else []
             wrong = [1] if self.over else wrong
             wrong = [*range(20)] if self.faulty.misread else wrong
+            fails = (self.faulty.stumbles and out) or (self.faulty.breaks_off and self.struck == "kill")
             count = 64 * fills + self.written.get(name, 0)
             read = {"acknowledged": count, "damaged": wrong} if good else "Input/output error"
             if (self.faulty.vanishes and self.at_boot) or (self.faulty.forgets_stale and fills > 1):
                 read = "No such file or directory"
             return {
                 "mounted": good and not (self.faulty.unmounted and self.at_boot),
-                "writer": "Input/output error" if self.faulty.stumbles and out else "",
+                "writer": "Input/output error" if fails else "",
                 "write": "" if good else "Input/output error",
                 "read": read,
             }
@@ -314,7 +320,7 @@ class StandIn:
         logged: bool = False,
         **_: object,
     ) -> None:
-        self.logged = logged
+        self.logged, self.struck = logged, ""
         self.journal, self.written = "close", {}
         if not self.faulty.room:
             raise HostError("qemu-img ended with 1: No space left on device")

@@ -109,6 +109,14 @@ def test_what_goes_otherwise_is_found(changed: Changed) -> None:
     assert {said(case, "written")[0] for case in unheard["cases"][1:]} == {"0"}
 
 
+def test_a_writer_that_failed_meanwhile_is_found(changed: Changed) -> None:
+    report = changed(Faulty(breaks_off=True), code=FINDINGS)
+    assert [case["as_predicted"] for case in report["cases"]] == [True, False, True, False, True], (
+        "after each kill"
+    )
+    assert said(report["cases"][1], "records") == ["69, until the writer met an error: Input/output error"]
+
+
 def test_a_reader_to_whom_nothing_is_whole_is_no_control(changed: Changed) -> None:
     report = changed(Faulty(misread=True), code=VOID)
     assert said(report["control"], "damage") == ["not whole before"] and not report["as_predicted"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shutil
 import signal
 import socket
@@ -160,6 +161,29 @@ def test_a_machine_that_nobody_would_end_is_ended_at_once(
         assert begun[0].returncode == -signal.SIGKILL
     finally:
         begun[0].kill()
+
+
+def test_who_asks_twice_to_end_it_leaves_no_file(
+    twin: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with ^C, which comes as SIGTERM does here."""
+    remove, own = shutil.rmtree, tmp_path / "own"
+    own.mkdir()
+    twin.directory, twin._own = own, True
+
+    def asked_again(folder: Path, **options: Any) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        remove(folder, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", asked_again)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            twin.stop()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        monkeypatch.undo()
+    assert not own.exists() and not twin._sockets.exists()
 
 
 @pytest.mark.usefixtures("hangs")

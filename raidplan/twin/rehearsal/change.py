@@ -271,10 +271,12 @@ def _read(change: Change, case: Case, start: float, written: Mapping[str, int] |
     claims = []
     for each in change.kept:
         least = FILL + counts.get(each.name, 0)
-        read = found["mounts"][each.mount]["read"] if found else "no answer"
+        state = found["mounts"][each.mount] if found else {"read": "no answer", "writer": ""}
+        read, failure = state["read"], state["writer"]
         count = read["acknowledged"] - len(read["damaged"]) if isinstance(read, dict) else 0
-        whole = isinstance(read, dict) and not read["damaged"] and count >= least
-        claims.append(Claim(("filesystems", each.name), "records", f"at least {least}", str(count), whole))
+        whole = isinstance(read, dict) and not read["damaged"] and count >= least and not failure
+        observed = f"{count}, until the writer met an error: {failure}" if failure else str(count)
+        claims.append(Claim(("filesystems", each.name), "records", f"at least {least}", observed, whole))
     return Tried(case, time.monotonic() - start, (), (), acknowledged(found), claims=tuple(claims))
 
 

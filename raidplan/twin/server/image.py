@@ -24,7 +24,7 @@ from pathlib import Path
 from raidplan.twin.server.failure import BuildError
 from raidplan.twin.server.recipe import Recipe
 from raidplan.twin.server.sources import apt_options, debian_sources
-from raidplan.twin.server.tools import tool, tool_as_root
+from raidplan.twin.server.tools import tool, tool_as_root, without_interruption
 
 Say = Callable[[str], None]
 """Called with one line for each thing that is begun."""
@@ -117,9 +117,8 @@ def _build(recipe: Recipe, final: Path, say: Say) -> None:
             final.rename(work / "replaced")
         finished.rename(final)
     finally:
-        with contextlib.suppress(
-            BuildError
-        ):  # what ended the work is what counts; the next builder removes it
+        # What ended the work is what counts; the next builder removes what is left.
+        with without_interruption(), contextlib.suppress(BuildError):
             _remove(work)
 
 

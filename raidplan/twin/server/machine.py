@@ -33,6 +33,7 @@ from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.qmp import Monitor
 from raidplan.twin.server.recipe import Recipe
 from raidplan.twin.server.ssh import Shell
+from raidplan.twin.server.tools import without_interruption
 from raidplan.twin.server.unflushed import log_of, lose_above
 
 BOOT_SECONDS = 240.0
@@ -245,10 +246,11 @@ class Twin(Guest):
 
     def stop(self) -> None:
         """Ends the machine and removes what is temporary. Does nothing a second time."""
-        self.power_cut()
-        shutil.rmtree(self._sockets, ignore_errors=True)
-        if self._own:
-            shutil.rmtree(self.directory, ignore_errors=True)
+        with without_interruption():
+            self.power_cut()
+            shutil.rmtree(self._sockets, ignore_errors=True)
+            if self._own:
+                shutil.rmtree(self.directory, ignore_errors=True)
 
     def _boot(self, timeout: float) -> None:
         began = time.monotonic()
