@@ -75,6 +75,25 @@ def test_a_power_cut_loses_what_was_not_flushed_and_says_how_much(changed: Chang
     assert [case["as_predicted"] for case in whole["cases"]] == [True, True, False, True, False]
 
 
+def test_what_the_programs_are_given_is_on_the_disks_before_the_power_goes(
+    changed: Changed, rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = StandIn.put
+
+    def noted(self: StandIn, content: Path | bytes, remote: str, **options: object) -> None:
+        self.calls.append(f"put {remote}")
+        put(self, content, remote, **options)
+
+    monkeypatch.setattr(StandIn, "put", noted)
+    changed(Faulty())
+    calls = rehearsed.twin.calls
+    struck = [at for at, call in enumerate(calls) if INTERRUPTION in call and not call.startswith("put")]
+    for at in struck:
+        before = [call for call in calls[:at] if call in ("sync", f"put {GIVEN}")]
+        assert before[-1] == "sync"
+    assert len(struck) == 4
+
+
 def test_where_nothing_writes_meanwhile_a_power_cut_may_lose_nothing(changed: Changed) -> None:
     report = changed(Faulty(flushes=True), new=LAYOUT.replace("/srv/five", "/srv/other"))
     (claim,) = (one for one in report["cases"][2]["claims"] if one["what"] == "unflushed writes lost")

@@ -99,6 +99,9 @@ class Change:
         """Writers on the file systems that stay where they are: nothing that the change makes or moves is touched."""
         if still := {each.name: each.mount for each in self.kept if each.stays}:
             self.give(mounts=still)
+            self.rig.twin.run(
+                "sync"
+            )  # a system on the layout's own disks has what is given after the power cut, too
             self.rig.start_writing()
 
 
