@@ -88,7 +88,7 @@ def find_or_build(
     recipe = replace(recipe or Recipe(), authorized_key=public)
     final = cache / recipe.digest
     if again or not is_whole(final, recipe):
-        with locked(cache / f"{recipe.digest}.lock"):
+        with locked(cache / f"{recipe.digest}.lock", say):
             if again or not is_whole(final, recipe):
                 _build(recipe, final, say)
     return Image(final, identity)
@@ -197,8 +197,12 @@ def _identity(folder: Path) -> Path:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Holds a lock file; who else asks for it waits."""
+def locked(path: Path, say: Say = lambda _: None) -> Iterator[None]:
+    """Holds a lock file; who else asks for it says so and waits."""
     with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"another process is at it: waiting for {path}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
