@@ -34,7 +34,7 @@ from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.qmp import Monitor
 from raidplan.twin.server.ssh import Shell
 from raidplan.twin.server.unflushed import log_of
-from tests.twin.test_twin_unflushed import log
+from tests.twin.write_log import log
 
 
 @pytest.fixture

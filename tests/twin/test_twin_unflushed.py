@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import struct
 import subprocess
 import tracemalloc
 from collections.abc import Callable
@@ -19,20 +18,9 @@ from raidplan.twin.server.image import Image
 from raidplan.twin.server.unflushed import log_of, lose_above
 from tests.kills.root_disk import TwinWithLog
 from tests.twin.objects import objects
+from tests.twin.write_log import DISCARD, FLUSH, FUA, SECTOR, log
 
-SECTOR, SIZE = 512, 64 * 512
-FLUSH, FUA, DISCARD = 1, 2, 4
-
-
-def log(*entries: tuple[int, int, bytes]) -> bytes:
-    """Flags, the first sector and data, as dm-log-writes has them; what follows the last is of an earlier log."""
-    head = struct.pack("<QQQI", 0x6A736677736872, 1, len(entries), SECTOR)
-    told = [
-        struct.pack("<QQQQ", sector, len(data) // SECTOR, flags, 0).ljust(SECTOR, b"\0")
-        + (b"" if flags & DISCARD else data)
-        for flags, sector, data in entries
-    ]
-    return b"".join([head.ljust(SECTOR, b"\0"), *told, b"\xff" * SECTOR])
+SIZE = 64 * SECTOR
 
 
 @pytest.fixture
