@@ -206,7 +206,7 @@ def acknowledged(given: dict[str, Any]) -> dict[str, int]:
 
 
 def told(name: str) -> str:
-    """What a writer keeps in this file; empty where there is none."""
+    """The content of a file in which a writer keeps something; empty where there is none."""
     file = HOME / name
     return file.read_text() if file.exists() else ""
 
