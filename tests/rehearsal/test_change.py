@@ -245,7 +245,7 @@ class Unit:
         self.group.mkdir()
         (self.group / "cgroup.procs").write_text("17\n")
         (folder / "0.acknowledged").write_text(f"{7:12}")
-        self.writer = subprocess.Popen(["sleep", "600"])
+        self.writer = subprocess.Popen(["sleep", "60"])
         (folder / "pids.json").write_text(json.dumps({"0": self.writer.pid, "swap": _ended()}))
         (folder / "witness.py").write_text(
             f"import sys\nopen({str(folder / 'pressed')!r}, 'w').write(sys.argv[1])"
