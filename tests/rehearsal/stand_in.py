@@ -36,6 +36,8 @@ class Faulty:
     hangs: bool = False
     """Once a disk was pulled, no command ends."""
     boots: bool = True
+    boots_always: bool = False
+    """It boots also where that is predicted to stop."""
     boots_without: bool = True
     """It boots also where a disk is not there."""
     applies: bool = True
@@ -81,6 +83,16 @@ class Faulty:
     """An apply that is to be interrupted begins."""
     misses: int = 0
     """So many applies have ended before they are interrupted."""
+    gives_up: bool = False
+    """Once a disk was pulled, every array has given up a member."""
+    breaks_off: bool = False
+    """While an apply that is killed runs, a record cannot be written."""
+    stumbles: bool = False
+    """Once a disk was pulled, a record cannot be written, but all later ones can."""
+    swapless: bool = False
+    """No swap area is in use when the writers are started."""
+    pages: bool = True
+    """What is in swap is read again and again."""
     steps: int = 3
     """Of a change."""
     unheard: bool = False
@@ -122,6 +134,10 @@ class StandIn:
     """The orders of disks that boots asked for."""
     moves: bool = False
     """The disks have another order."""
+    struck: str = ""
+    """How a change was interrupted since the last start."""
+    logged: bool = False
+    """The writes of its disks are logged since the last start."""
     settled_in: float = 12.0
     shown_in: Path | None = None
     """The file for the console log."""
@@ -168,6 +184,7 @@ class StandIn:
                 return 4, "refused"
             return 0, "nothing to do" if self.faulty.settles else "1 step"
         if INTERRUPTION in words:
+            self.struck = words[3]
             return 0, json.dumps(self.interrupted())
         if words[0] == "tail":
             return 0, json.dumps({"kind": self.journal})
@@ -200,7 +217,8 @@ class StandIn:
         if self.faulty.misses >= 0:
             return {"running": self.faulty.misses % 2 == 0, "written": {}, "said": ""}
         self.journal = "intent"
-        mounts = json.loads(self.files[GIVEN])["mounts"]
+        given = json.loads(self.files[GIVEN])
+        mounts = given["mounts"] if "paging" in given else {}  # else no writer was started
         self.written = {} if self.faulty.unheard else dict.fromkeys(mounts, 5)
         return {"running": True, "written": {place: 5 for place, _ in enumerate(self.written)}, "said": ""}
 
@@ -253,12 +271,14 @@ class StandIn:
             wrong = [3] if (self.faulty.damaged and out) or (self.wrong and place == int(self.mirror)) else []
             wrong = [1] if self.over else wrong
             wrong = [*range(20)] if self.faulty.misread else wrong
+            fails = (self.faulty.stumbles and out) or (self.faulty.breaks_off and self.struck == "kill")
             count = 64 * fills + self.written.get(name, 0)
             read = {"acknowledged": count, "damaged": wrong} if good else "Input/output error"
             if (self.faulty.vanishes and self.at_boot) or (self.faulty.forgets_stale and fills > 1):
                 read = "No such file or directory"
             return {
                 "mounted": good and not (self.faulty.unmounted and self.at_boot),
+                "writer": "Input/output error" if fails else "",
                 "write": "" if good else "Input/output error",
                 "read": read,
             }
@@ -266,13 +286,23 @@ class StandIn:
         arrays = {
             name: {
                 "array_state": "clean" if stands("arrays", name) else "broken",
-                "degraded": "0" if not out else "1",
+                "degraded": str(
+                    int(
+                        bool(out)
+                        and (self.faulty.gives_up or found.get(("arrays", name), 0) != Outcome.INTACT)
+                    )
+                ),
                 "read": "",
             }
             for name in layout.arrays
         }
         alive = self.faulty.survives_all or found.get(MACHINE, Outcome.INTACT).survives
-        paging = {} if self.at_boot or not layout.swap else {"alive": alive, "reads": alive, "error": ""}
+        alive = alive and self.faulty.pages
+        paging = (
+            {}
+            if self.at_boot or not layout.swap or self.faulty.swapless
+            else {"alive": alive, "reads": alive, "error": ""}
+        )
         mounts = {
             entry.mount: mounted(name, place)
             for place, (name, entry) in enumerate(layout.filesystems.items())
@@ -287,8 +317,10 @@ class StandIn:
         without: Collection[str] = (),
         blank: Collection[str] = (),
         disks: Sequence[Disk] = (),
+        logged: bool = False,
         **_: object,
     ) -> None:
+        self.logged, self.struck = logged, ""
         self.journal, self.written = "close", {}
         if not self.faulty.room:
             raise HostError("qemu-img ended with 1: No space left on device")
@@ -297,6 +329,8 @@ class StandIn:
         self.at_boot, self.out = True, {*without, *blank}
         self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = False
         found = outcomes_at_boot(self.topology, self.out)
+        if self.faulty.boots_always:
+            return
         if not found[BOOT].survives or (self.out and not self.faulty.boots_without):
             raise BootError("the guest gave up booting")
 
@@ -327,7 +361,7 @@ class StandIn:
 
     def lose_power(self, kept: Callable[[int], bool]) -> int:
         self.power_cut()
-        return 0 if self.faulty.flushes else 3
+        return 3 if self.logged and not self.faulty.flushes else 0
 
     def __enter__(self) -> Self:
         return self

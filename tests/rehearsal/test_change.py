@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from raidplan.twin.rehearsal import interruption
 from raidplan.twin.rehearsal.change import DRAWS, INTERRUPTION
 from raidplan.twin.rehearsal.kept import disks_of_both
 from raidplan.twin.rehearsal.rig import GIVEN
+from raidplan.twin.rehearsal.stages import EVENTS
 from raidplan.twin.rehearsal.subject import Subject, subject_of
+from raidplan.twin.server import CommandTimeoutError
 from tests.rehearsal.conftest import LAYOUT, Rehearsal
-from tests.rehearsal.stand_in import Faulty
+from tests.rehearsal.stand_in import Faulty, StandIn
 
 Changed = Callable[..., dict[str, Any]]
 MIRROR = LAYOUT.replace(
@@ -64,6 +67,39 @@ def test_it_is_interrupted_and_every_kept_record_reads_back(changed: Changed, re
     assert [case["name"] for case in again["cases"]] == names, "by the seed"
 
 
+def test_a_power_cut_loses_what_was_not_flushed_and_says_how_much(changed: Changed) -> None:
+    report = changed(Faulty())
+    lost = [said(case, "unflushed writes lost") for case in report["cases"]]
+    assert lost == [[], [], ["3"], [], ["3"]], "no kill loses any"
+    whole = changed(Faulty(flushes=True), code=FINDINGS)
+    assert [case["as_predicted"] for case in whole["cases"]] == [True, True, False, True, False]
+
+
+def test_what_the_programs_are_given_is_on_the_disks_before_the_power_goes(
+    changed: Changed, rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = StandIn.put
+
+    def noted(self: StandIn, content: Path | bytes, remote: str, **options: object) -> None:
+        self.calls.append(f"put {remote}")
+        put(self, content, remote, **options)
+
+    monkeypatch.setattr(StandIn, "put", noted)
+    changed(Faulty())
+    calls = rehearsed.twin.calls
+    struck = [at for at, call in enumerate(calls) if INTERRUPTION in call and not call.startswith("put")]
+    for at in struck:
+        before = [call for call in calls[:at] if call in ("sync", f"put {GIVEN}")]
+        assert before[-1] == "sync"
+    assert len(struck) == 4
+
+
+def test_where_nothing_writes_meanwhile_a_power_cut_may_lose_nothing(changed: Changed) -> None:
+    report = changed(Faulty(flushes=True), new=LAYOUT.replace("/srv/five", "/srv/other"))
+    (claim,) = (one for one in report["cases"][2]["claims"] if one["what"] == "unflushed writes lost")
+    assert claim["observed"] == "0" and not claim["counts"]
+
+
 def test_an_apply_that_does_not_run_was_not_interrupted(changed: Changed) -> None:
     report = changed(Faulty(starts=False), code=FINDINGS)
     for case in report["cases"][1:]:
@@ -92,6 +128,14 @@ def test_what_goes_otherwise_is_found(changed: Changed) -> None:
     assert {said(case, "written")[0] for case in unheard["cases"][1:]} == {"0"}
 
 
+def test_a_writer_that_failed_meanwhile_is_found(changed: Changed) -> None:
+    report = changed(Faulty(breaks_off=True), code=FINDINGS)
+    assert [case["as_predicted"] for case in report["cases"]] == [True, False, True, False, True], (
+        "after each kill"
+    )
+    assert said(report["cases"][1], "records") == ["69, until the writer met an error: Input/output error"]
+
+
 def test_a_reader_to_whom_nothing_is_whole_is_no_control(changed: Changed) -> None:
     report = changed(Faulty(misread=True), code=VOID)
     assert said(report["control"], "damage") == ["not whole before"] and not report["as_predicted"]
@@ -114,6 +158,40 @@ def test_what_does_not_stay_is_named(changed: Changed) -> None:
         each.startswith("Not read back") and each.endswith("nowhere: mirror.") for each in report["untried"]
     )
     assert [claim["path"] for claim in report["cases"][0]["claims"]] == ["filesystems.five"]
+
+
+def test_where_nothing_stays_the_control_has_no_record_and_that_is_said(
+    changed: Changed, rehearsed: Rehearsal
+) -> None:
+    new = LAYOUT.replace("filesystems:\n  five", "filesystems:\n  other")
+    report = changed(Faulty(), new=new, code=VOID)
+    assert any("none to write over for the control" in each for each in report["untried"])
+    assert not any("none to write over" in each for each in changed(Faulty())["untried"])
+    file = rehearsed.folder / "said.txt"
+    changed(Faulty(steps=0), "-o", str(file), "--format", "text", new=new, code=VOID)
+    assert file.read_text().startswith("levels: void: the control did not fail")
+
+
+def test_the_page_shows_what_the_control_saw(changed: Changed, rehearsed: Rehearsal) -> None:
+    page = rehearsed.folder / "page.html"
+    (rehearsed.folder / "report.json").write_text("{}")
+    changed(Faulty(), "-o", str(page), "--format", "html")
+    assert "a record that was written over: seen" in page.read_text()
+
+
+def test_events_that_a_guest_does_not_give_are_no_change_without_a_step(
+    changed: Changed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    get = StandIn.get
+
+    def hangs(self: StandIn, remote: str, **options: object) -> bytes:
+        if remote == EVENTS:
+            raise CommandTimeoutError("reading /root/apply.events: no end within 600 s")
+        return get(self, remote, **options)
+
+    monkeypatch.setattr(StandIn, "get", hangs)
+    report = changed(Faulty(), code=FINDINGS)
+    assert report["stages"][-1]["name"] == "change" and "no end within" in report["stages"][-1]["detail"]
 
 
 def test_a_change_without_a_step_cannot_be_interrupted(changed: Changed) -> None:
@@ -167,11 +245,17 @@ class Unit:
         self.group.mkdir()
         (self.group / "cgroup.procs").write_text("17\n")
         (folder / "0.acknowledged").write_text(f"{7:12}")
+        self.writer = subprocess.Popen(["sleep", "60"])
+        (folder / "pids.json").write_text(json.dumps({"0": self.writer.pid, "swap": _ended()}))
+        (folder / "witness.py").write_text(
+            f"import sys\nopen({str(folder / 'pressed')!r}, 'w').write(sys.argv[1])"
+        )
         for name, value in {
             "GROUP": self.group,
             "EVENTS": folder / "events",
             "LOG": folder / "log",
             "WRITERS": folder,
+            "WITNESS": str(folder / "witness.py"),
         }.items():
             monkeypatch.setattr(interruption, name, value)
         monkeypatch.setattr(interruption, "begin", self.begin)
@@ -196,18 +280,41 @@ class Unit:
             (self.group / "cgroup.procs").write_text("")
 
 
+def _ended() -> int:
+    """The number of a process that has ended."""
+    with subprocess.Popen(["true"]) as process:
+        return process.pid
+
+
 @pytest.mark.parametrize(
-    ("way", "file", "events", "hit"),
-    [("kill", "kill", 9, True), ("freeze", "freeze", 9, True), ("kill", "kill", 1, False)],
+    ("way", "events", "hit"),
+    [("kill", 9, True), ("freeze", 9, True), ("kill", 1, False), ("freeze", 1, False)],
 )
 def test_the_program_in_the_guest_meets_the_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, file: str, events: int, hit: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, events: int, hit: bool
 ) -> None:
     unit = Unit(tmp_path, monkeypatch, events)
-    met = interruption.main([way, "2", "1.5", "raidplan", "apply"])
-    assert met == {"running": hit, "written": {"0": 7}, "said": "refused: no"}
-    assert (unit.group / f"cgroup.{file}").exists() is hit
-    assert (1.5 in unit.waited) is hit, "so long after it was begun"
+    try:
+        met = interruption.main([way, "2", "1.5", "raidplan", "apply"])
+        assert met == {"running": hit, "written": {"0": 7}, "said": "refused: no"}
+        assert (unit.group / f"cgroup.{way}").exists() is hit
+        assert (1.5 in unit.waited) is hit, "so long after it was begun"
+        pressed = tmp_path / "pressed"
+        assert (pressed.exists() and pressed.read_text() == "press") is (hit and way == "freeze")
+        _, status = os.waitpid(unit.writer.pid, os.WUNTRACED | (0 if way == "freeze" else os.WNOHANG))
+        assert os.WIFSTOPPED(status) is (way == "freeze"), "its flushes would keep what the apply wrote"
+    finally:
+        unit.writer.kill()
+        unit.writer.wait()
+
+
+def test_where_the_witness_does_not_write_nothing_is_pressed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interruption, "WRITERS", tmp_path)
+    monkeypatch.setattr(interruption, "WITNESS", "/no/such/program")
+    interruption.press()
+    interruption.pause_writers()
 
 
 def test_the_apply_is_begun_in_a_unit_and_says_what_it_does_to_the_log(

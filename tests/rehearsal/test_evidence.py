@@ -64,6 +64,47 @@ def test_a_machine_that_is_to_die_is_looked_at_before(rehearsed: Rehearsal) -> N
     assert len(looks) == 4, "before and after, in the case and in the control"
 
 
+@pytest.mark.parametrize("choice", ["rs0", "boot:rs0"], ids=["case", "control"])
+def test_a_machine_that_had_stopped_paging_before_is_no_proof_of_a_loss(
+    rehearsed: Rehearsal, choice: str
+) -> None:
+    """It is to die of what is in swap; that it does not page afterwards says nothing where it did not before."""
+    report = rehearsed(Faulty(pages=False), "--faults", choice, text=SWAP, code=FINDINGS)
+    last = report["stages"][-1]
+    assert last["name"] == ("faults" if choice == "rs0" else "control") and not report["cases"]
+    assert last["detail"].startswith("before anything was pulled this did not work: the running system")
+
+
+def test_a_writer_that_failed_is_seen_where_later_writes_go_well(rehearsed: Rehearsal) -> None:
+    report = rehearsed(Faulty(stumbles=True), "--faults", "d1", code=FINDINGS)
+    differs = {one["path"] for one in report["cases"][0]["observed"] if not one["as_predicted"]}
+    assert differs == {"filesystems.five"}
+
+
+def test_a_boot_that_comes_up_and_hangs_is_no_boot_that_stops(rehearsed: Rehearsal) -> None:
+    report = rehearsed(
+        Faulty(hangs=True, boots_always=True), "--faults", "boot:a", text=SERVER, code=FINDINGS
+    )
+    (case,) = report["cases"]
+    assert [(one["path"], one["predicted"], one["survived"]) for one in case["observed"]] == [
+        ("boot", "lost", True)
+    ]
+    assert case["observed"][0]["detail"]["guest"] == "does not answer"
+
+
+def test_swap_in_which_nothing_lies_is_not_seen_to_go_on(rehearsed: Rehearsal) -> None:
+    for faulty, seen in ((Faulty(), True), (Faulty(swapless=True), False)):
+        (case,) = rehearsed(faulty, "--faults", "d1")["cases"]
+        assert any(one["path"] == "swap.mirror" for one in case["observed"]) is seen
+
+
+def test_an_array_that_nothing_was_to_touch_has_all_its_members(rehearsed: Rehearsal) -> None:
+    report = rehearsed(Faulty(gives_up=True), "--faults", "d1", code=FINDINGS)
+    (case,) = report["cases"]
+    differs = {one["path"]: one["predicted"] for one in case["observed"] if not one["as_predicted"]}
+    assert differs == {"arrays.mirror": "intact"}, "which has no member on d1"
+
+
 def test_what_md_still_has_of_a_stripe_is_forgotten_before_disks_are_pulled(rehearsed: Rehearsal) -> None:
     rehearsed(Faulty(), "--faults", "d0")
     calls = [call for call in rehearsed.twin.calls if "forget" in call]
@@ -133,7 +174,14 @@ def test_what_a_mirror_gives_is_shown_and_not_counted(rehearsed: Rehearsal, cont
     judged = sum(len(case["claims"]) + len(case["observed"]) for case in report["cases"]) + len(report["control"]["observed"])  # fmt: skip
     assert [case["name"] for case in changed] == ["five", "five", "mirror"]
     assert report["predictions"]["all"] == judged - 2, "what a reader gets before and after a repair"
-    assert changed[2]["claims"][-1]["observed"] == content
+    last = changed[2]["claims"][-1]
+    assert last["observed"] == content and last["counts"] is False
+    counted = [claim["counts"] for case in report["cases"] for claim in case["claims"]]
+    assert counted.count(False) == 2
+    for form in ("text", "markdown", "html"):
+        file = rehearsed.folder / f"said.{form}"
+        rehearsed(Faulty(repaired_to=content), "--faults", "media", "-o", str(file), "--format", form, text=MIRROR)  # fmt: skip
+        assert f"after a repair a reader gets data that are: {content} (not counted)" in file.read_text()
 
 
 def test_a_blank_disk_is_found_by_a_serial_number_with_a_blank(rehearsed: Rehearsal) -> None:

@@ -65,6 +65,7 @@ def found(*, dead: tuple[str, ...] = (), damaged: tuple[str, ...] = ()) -> dict[
     mounts = {
         f"/srv/{name}": {
             "mounted": True,
+            "writer": "",
             "write": "Input/output error" if name in dead else "",
             "read": {"acknowledged": 99, "damaged": [3] if f"/srv/{name}" in damaged else []},
         }
@@ -237,6 +238,17 @@ def test_the_witness_finds_each_damaged_record(tmp_path: Path, monkeypatch: pyte
         file.write(b"x")
     assert witness.damaged("five", str(mount), 0, 6, 0)["damaged"] == [4]
     assert witness.writes(str(mount), 0) == ""
+
+
+def test_a_writer_that_cannot_write_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(witness, "HOME", tmp_path)
+    assert witness.told("0.error") == ""
+    monkeypatch.setattr(os, "fdatasync", broken)
+    witness.write("five", str(tmp_path), 0)
+    assert witness.told("0.error") == "Input/output error" and witness.told("1.error") == ""
 
 
 def test_records_read_back_where_the_file_system_is_mounted_elsewhere(tmp_path: Path) -> None:

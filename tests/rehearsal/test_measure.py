@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -75,6 +76,28 @@ def test_rates_are_scaled_to_what_emulation_reads(links: Topology) -> None:
     fastest = max(each.alone.read.bytes_per_second or 0 for each in found)
     assert 0 < factor < 1 and fastest * factor <= MOST * 1.001
     assert scale_of([]) == 1
+
+
+def test_no_more_is_moved_than_there_is_room_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A `dd` that comes to the end before would seem faster than it was."""
+    file = tmp_path / "mirrors.yaml"
+    file.write_text(MIRRORS)
+    topology = load(str(file)).topology
+    assert topology is not None
+    scripts = []
+
+    def timed(_: object, script: str, size: int) -> float:
+        scripts.append(script)
+        return size / measure.MIB
+
+    monkeypatch.setattr(measure, "_timed", timed)
+    rig: Any = SimpleNamespace(
+        twin=SimpleNamespace(run=lambda *_, **__: None), subject=SimpleNamespace(topology=topology)
+    )
+    whole = topology.devices["p"].size // measure.MIB
+    assert 200 < whole < 256 and measure._read(rig, "p", 1e9) == whole and f"count={whole} " in scripts[0]
+    assert measure._written(rig, "/srv/p", 1e9) == pytest.approx(whole / 2, abs=1)
+    assert measure._read(rig, "p", 1e6) == 9, "ten seconds of it"
 
 
 MIRRORS = """\

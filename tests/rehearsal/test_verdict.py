@@ -60,6 +60,14 @@ def test_a_choice_of_which_the_layout_has_nothing_is_a_mistake(rehearsed: Rehear
     assert rehearsed(Faulty(), "--faults", "none", text=large)["untried"] == ["No fault was tried."]
 
 
+def test_without_an_array_there_is_nothing_to_measure(rehearsed: Rehearsal) -> None:
+    one = (
+        DISKS.replace("DISKS", "a: {size: 1GiB, serial: A}")
+        + "filesystems: {x: {device: a, type: ext4, mount: /srv/x}}\n"
+    )
+    _refused(rehearsed, "--measure", text=one, says="the layout has no array, so there is nothing to measure")
+
+
 def test_words_combine_and_each_case_is_tried_once(rehearsed: Rehearsal) -> None:
     def cases(words: str) -> list[tuple[str, str, str]]:
         found = rehearsed(Faulty(), "--faults", words)["cases"]

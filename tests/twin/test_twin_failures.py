@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shutil
+import signal
 import socket
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from raidplan.twin.server import BootError, CommandTimeoutError, Disk, HostError, Image, Twin, boot
+from raidplan.twin.server import (
+    BootError,
+    CommandError,
+    CommandTimeoutError,
+    Disk,
+    HostError,
+    Image,
+    Twin,
+    TwinError,
+    UnreachableError,
+    boot,
+)
 from raidplan.twin.server.folders import lay_out_disks
 from raidplan.twin.server.hardware import Machine
 from raidplan.twin.server.process import QemuProcess
+from raidplan.twin.server.qmp import Monitor
 from raidplan.twin.server.ssh import Shell
+from raidplan.twin.server.unflushed import log_of
+from tests.twin.write_log import log
 
 
 @pytest.fixture
@@ -84,6 +102,88 @@ def test_a_command_that_does_not_end_is_shown_with_the_console(twin: Twin, proce
     monitor(twin._paths.monitor, "running")
     with pytest.raises(CommandTimeoutError, match=r"no end within 900 s(?s:.*)Kernel panic"):
         twin.run("look")
+
+
+def test_a_file_that_cannot_be_read_from_a_silent_guest_is_shown_with_the_console(
+    twin: Twin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Shell, "alive", lambda _: False)
+    for code, expected in ((255, UnreachableError), (1, CommandError)):
+        ended = subprocess.CompletedProcess([], code, b"", b"Broken pipe")
+        monkeypatch.setattr(Shell, "_ssh", lambda *_, ended=ended: ended)
+        with pytest.raises(expected, match=r"reading /root/x: .*Broken pipe") as failed:
+            twin.get("/root/x")
+        assert ("Kernel panic" in str(failed.value)) is (code == 255)
+
+
+def test_a_monitor_that_ends_after_its_greeting_does_not_answer(tmp_path: Path) -> None:
+    path = tmp_path / "qmp"
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(path))
+    listening.listen(1)
+
+    def greet() -> None:
+        connection, _ = listening.accept()
+        with listening, connection:
+            connection.sendall(b'{"QMP": {}}\n')
+
+    greeting = threading.Thread(target=greet)
+    greeting.start()
+    received = Monitor._receive
+
+    def later(self: Monitor) -> object:
+        message = received(self)
+        greeting.join()
+        return message
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(TwinError, match="does not answer"):
+        patch.setattr(Monitor, "_receive", later)
+        Monitor(path)
+
+
+def test_a_machine_that_nobody_would_end_is_ended_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host without memory, or with too many processes, starts the one and not the other."""
+    begun: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def start(*words: Any, **options: Any) -> subprocess.Popen[bytes]:
+        if begun:
+            raise OSError(errno.ENOMEM, "Cannot allocate memory")
+        begun.append(popen(*words, **options))
+        return begun[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    with pytest.raises(OSError, match="Cannot allocate memory"):
+        QemuProcess(["sleep", "600"], tmp_path / "qemu.log")
+    try:
+        assert begun[0].returncode == -signal.SIGKILL
+    finally:
+        begun[0].kill()
+
+
+def test_who_asks_twice_to_end_it_leaves_no_file(
+    twin: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with ^C, which comes as SIGTERM does here."""
+    remove, own = shutil.rmtree, tmp_path / "own"
+    own.mkdir()
+    twin.directory, twin._own = own, True
+
+    def asked_again(folder: Path, **options: Any) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        remove(folder, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", asked_again)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            twin.stop()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        monkeypatch.undo()
+    assert not own.exists() and not twin._sockets.exists()
 
 
 @pytest.mark.usefixtures("hangs")
@@ -154,5 +254,18 @@ def test_a_disk_is_logged_from_a_start_on_and_only_then(twin: Twin, monkeypatch:
     twin.start_over(logged=True)
     assert twin.machine.disks[0].keeps_log and log.read_bytes() == b""
     assert twin.lose_power(lambda _: False) == 0, "nothing was written"
+    assert not twin.machine.disks[0].keeps_log, "what comes after the power cut is not logged"
     twin.start_over()
     assert not twin.machine.disks[0].keeps_log
+
+
+@pytest.mark.skipif(not shutil.which("qemu-img"), reason="qemu-img is not installed")
+def test_a_log_that_was_cut_off_is_a_failure_of_the_host(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without room QEMU cannot end it, and which writes were flushed is not known."""
+    monkeypatch.setattr(Twin, "_boot", lambda *_: None)
+    twin.start_over(logged=True)
+    log_of(twin.disk_file("a")).write_bytes(log((0, 0, b"a" * 1024))[:1024])
+    with pytest.raises(
+        HostError, match=r"disk a: the log of the disk ends in the middle of an entry; .* are free in"
+    ):
+        twin.lose_power(lambda _: False)

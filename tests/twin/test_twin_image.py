@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import tarfile
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 
 from raidplan.twin.server import image as images
 from raidplan.twin.server.failure import BuildError
-from raidplan.twin.server.image import cache_folder, find_or_build
+from raidplan.twin.server.image import cache_folder, find_or_build, locked
 from raidplan.twin.server.recipe import Recipe
 from raidplan.twin.server.sources import debian_sources
 
@@ -202,3 +204,21 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("no folder")
     with pytest.raises(BuildError, match="set XDG_CACHE_HOME, or name an image"):
         find_or_build(cache=tmp_path / "home" / "cache")
+
+
+def test_who_waits_for_the_image_of_another_process_says_so(tmp_path: Path) -> None:
+    path, said = tmp_path / "x.lock", list[str]()
+    with ThreadPoolExecutor(1) as pool:
+
+        def wait() -> None:
+            with locked(path, said.append):
+                said.append("mine")
+
+        with locked(path, said.append):
+            waiting = pool.submit(wait)
+            end = time.monotonic() + 20
+            while not said and time.monotonic() < end:
+                time.sleep(0.01)
+            assert said == [f"another process is at it: waiting for {path}"]
+        waiting.result(20)
+    assert said[1:] == ["mine"]

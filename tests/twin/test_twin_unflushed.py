@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-import struct
 import subprocess
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,9 @@ from raidplan.twin.server.image import Image
 from raidplan.twin.server.unflushed import log_of, lose_above
 from tests.kills.root_disk import TwinWithLog
 from tests.twin.objects import objects
+from tests.twin.write_log import DISCARD, FLUSH, FUA, SECTOR, log
 
-SECTOR, SIZE = 512, 64 * 512
-FLUSH, FUA, DISCARD = 1, 2, 4
-
-
-def log(*entries: tuple[int, int, bytes]) -> bytes:
-    """Flags, the first sector and data, as dm-log-writes has them; what follows the last is of an earlier log."""
-    head = struct.pack("<QQQI", 0x6A736677736872, 1, len(entries), SECTOR)
-    told = [
-        struct.pack("<QQQQ", sector, len(data) // SECTOR, flags, 0).ljust(SECTOR, b"\0")
-        + (b"" if flags & DISCARD else data)
-        for flags, sector, data in entries
-    ]
-    return b"".join([head.ljust(SECTOR, b"\0"), *told, b"\xff" * SECTOR])
+SIZE = 64 * SECTOR
 
 
 @pytest.fixture
@@ -132,7 +121,15 @@ def test_without_a_write_nothing_is_lost(disk: Path) -> None:
     assert disk.read_bytes() == b"?" * SIZE
 
 
-@pytest.mark.parametrize("text", [b"\0" * 8, b"\0" * SECTOR])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\0" * 8,
+        b"\0" * SECTOR,
+        log((0, 0, b"a" * SECTOR))[: 2 * SECTOR],
+        log((0, 0, b"a" * SECTOR))[:SECTOR],
+    ],
+)
 def test_what_is_no_log_changes_no_disk(disk: Path, text: bytes) -> None:
     log_of(disk).write_bytes(text)
     with pytest.raises(ValueError, match="log"):
@@ -212,6 +209,22 @@ def test_a_write_that_is_kept_stays_where_another_was_lost(tmp_path: Path) -> No
     assert lose_above(above, base, (1).__eq__) == 2
     subprocess.run(["qemu-img", "convert", "-O", "raw", above, raw], check=True)
     assert raw.read_bytes()[::SECTOR][1:7] == b"xxbxxx"
+
+
+@pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-io is not installed")
+def test_a_log_is_not_held_in_memory(tmp_path: Path) -> None:
+    """It has every write since the start: with a rebuild in it, as much as the disk."""
+    base, above = tmp_path / "base", tmp_path / "above"
+    base.write_bytes(b"x" * SIZE)
+    subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-b", base, "-F", "raw", above], check=True)
+    large = bytes(16 << 20)
+    log_of(above).write_bytes(log((0, 64, large), (FLUSH, 0, b""), (0, 2, b"c" * SECTOR)))
+    tracemalloc.start()
+    try:
+        assert lose_above(above, base, NONE) == 1
+        assert tracemalloc.get_traced_memory()[1] < len(large)
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-io is not installed")

@@ -6,7 +6,7 @@ from typing import Any
 
 from raidplan.base.findings import dotted
 from raidplan.render.findings_json import json_text
-from raidplan.twin.rehearsal.report import Report, Tried
+from raidplan.twin.rehearsal.report import Claim, Report, Tried
 
 FORMAT_VERSION = 1
 
@@ -66,20 +66,21 @@ def _case(tried: Tried) -> dict[str, Any]:
             }
             for one in tried.observed
         ],
-        "claims": [
-            {
-                "path": dotted(one.thing),
-                "what": one.what,
-                "predicted": one.predicted,
-                "observed": one.observed,
-                "as_predicted": one.as_predicted,
-                **(
-                    {"bytes_per_second": {"predicted": round(one.rates[0]), "observed": round(one.rates[1])}}
-                    if one.rates
-                    else {}
-                ),
-            }
-            for one in tried.claims
-        ],
+        "claims": [_claim(one) for one in tried.claims],
         "seconds_of": {what: round(seconds, 3) for what, seconds in tried.measured.items()},
     }
+
+
+def _claim(one: Claim) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "path": dotted(one.thing),
+        "what": one.what,
+        "predicted": one.predicted,
+        "observed": one.observed,
+        "as_predicted": one.as_predicted,
+        "counts": one.counts,
+    }
+    if one.rates:
+        predicted, observed = map(round, one.rates)
+        found["bytes_per_second"] = {"predicted": predicted, "observed": observed}
+    return found

@@ -21,12 +21,11 @@ from raidplan.render.rehearsal.words import (
     headline,
     limits,
     measured,
-    name_of,
     row,
     versions,
 )
 from raidplan.render.visible import visible
-from raidplan.twin.rehearsal.observed import Observation
+from raidplan.twin.rehearsal.observed import Observation, name_of
 from raidplan.twin.rehearsal.report import Report, Tried
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from raidplan.base.findings import Path, dotted
 from raidplan.base.words import counted, duration, listed
-from raidplan.estimate.survival import MACHINE, Outcome
+from raidplan.estimate.survival import Outcome
 from raidplan.twin.rehearsal.cases import Case, Fault
-from raidplan.twin.rehearsal.observed import Observation
-from raidplan.twin.rehearsal.report import Report, Tried
+from raidplan.twin.rehearsal.observed import Observation, name_of
+from raidplan.twin.rehearsal.report import Claim, Report, Tried
 
 OUTCOMES = {
     Outcome.INTACT: "goes on",
@@ -82,11 +81,11 @@ def headline(report: Report) -> str:
     if report.stopped:
         failed = next(stage for stage in report.stages if not stage.passed)
         return f"{report.host}: the rehearsal stopped at the stage {failed.name}"
+    if report.void:
+        return f"{report.host}: void: the control did not fail, so nothing shows that a failure would have been seen"
     whole, true = report.predictions
     if not whole:
         return f"{report.host}: applied, booted and read back; no fault was tried"
-    if report.void:
-        return f"{report.host}: void: the control did not fail, so nothing shows that a failure would have been seen"
     return f"{report.host}: {true} of {whole} predictions were observed, in {counted(len(report.tried), 'case')} and a control"
 
 
@@ -111,7 +110,7 @@ def row(tried: Tried) -> Row:
     touched = [one for one in tried.observed if one.predicted is not Outcome.INTACT or not one.as_predicted]
     predicted = [f"{name_of(one.thing)} {OUTCOMES[one.predicted]}" for one in touched]
     predicted += [f"{CLAIMS[one.what]}: {one.predicted}" for one in tried.claims]
-    seen = [f"{CLAIMS[one.what]}: {one.observed}" for one in tried.claims if one.as_predicted]
+    seen = [_seen(one) for one in tried.claims if one.as_predicted]
     return Row(
         case_words(tried.case),
         "; ".join(predicted) or "nothing changes",
@@ -121,6 +120,10 @@ def row(tried: Tried) -> Row:
         tried.as_predicted,
         duration(tried.began),
     )
+
+
+def _seen(claim: Claim) -> str:
+    return f"{CLAIMS[claim.what]}: {claim.observed}{'' if claim.counts else ' (not counted)'}"
 
 
 def observed_words(tried: Tried) -> Iterator[str]:
@@ -138,11 +141,6 @@ def observed_words(tried: Tried) -> Iterator[str]:
 def _detail(one: Observation) -> str:
     known = [f"{key} {value}" for key, value in one.detail.items() if value not in ("", [], {})]
     return listed(known, most=8)
-
-
-def name_of(thing: Path) -> str:
-    """`arrays.s0`, or the running system."""
-    return "the running system" if thing == MACHINE else dotted(thing)
 
 
 def acknowledged(report: Report) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from raidplan.estimate.survival import BOOT
 from raidplan.layout.kinds.naming import device_node
 from raidplan.topology.resolve import DISKS
 from raidplan.twin.rehearsal.cases import Case, Fault, goes_on
@@ -27,17 +28,20 @@ def boot(rig: Rig, case: Case) -> Tried:
     found: Mapping[str, Any] | None = None
     seconds, said = 0.0, ""
     claims: list[Claim] = []
+    came_up = False
     try:
         claims += _started(rig, case)
+        came_up = True
         seconds = rig.twin.settled_in
         found = rig.observation(2 if case.fault is Fault.STALE else 1)
     except BootError as error:
         said = str(error)  # it is predicted, or it differs
     topology = rig.subject.topology
-    up = found is not None
-    if not up:
+    if found is None:
         said = said or end_of(rig.twin.console)
-    seen = [booted(case, up=up, said=said), *observations(case, rig.survival, topology, found)]
+    # Where none was predicted, a guest that came up and hangs then is no proof of that.
+    up = found is not None or (came_up and not case.outcome(BOOT).survives)
+    seen = [booted(case, found, up=up, said=said), *observations(case, rig.survival, topology, found)]
     lost = tuple(lost_bytes(found, seen, topology))
     if found is not None and case.fault is Fault.MOVED and len(rig.twin.machine.disks) > 1:
         claims.append(some(DISKS, "moved", str(rig.moved())))
@@ -45,7 +49,7 @@ def boot(rig: Rig, case: Case) -> Tried:
     if found is not None and case.fault is Fault.ABSENT and case.kind == "disk":
         returned, whole, compared = _complete(rig, case)
         claims += compared
-    measured = {"boot": seconds} if up else {}
+    measured = {"boot": seconds} if came_up else {}
     return Tried(
         case, time.monotonic() - began, tuple(seen), lost, acknowledged(found), returned, whole, tuple(claims), measured
     )  # fmt: skip
@@ -95,7 +99,7 @@ def _power(rig: Rig) -> list[Claim]:
     counts = rig.acknowledged()
     rig.witness("press")
     time.sleep(PRESS_SECONDS)
-    lost = twin.lose_power(lambda number: number % 2 == 1)
+    lost = rig.lose_power()
     twin.start_again(timeout=BOOT_SECONDS)
     rig.give({**json.loads(twin.get(GIVEN)), "acknowledged": counts})
     return [some(DISKS, "unflushed writes lost", str(lost))] if rig.mounts else []

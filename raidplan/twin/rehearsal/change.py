@@ -15,7 +15,9 @@ from typing import Any
 from raidplan.apply.journal.journal import STATE
 from raidplan.plan.codec import plan_to_json
 from raidplan.plan.step import Plan
+from raidplan.topology.resolve import DISKS
 from raidplan.twin.rehearsal.cases import Case, Fault
+from raidplan.twin.rehearsal.faults import some
 from raidplan.twin.rehearsal.kept import Kept, disks_of_both, kept
 from raidplan.twin.rehearsal.making import made
 from raidplan.twin.rehearsal.observed import acknowledged
@@ -38,7 +40,7 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
 )
 from raidplan.twin.rehearsal.subject import Subject, check_disks
 from raidplan.twin.rehearsal.witness import FILL
-from raidplan.twin.server import Disk, Twin, TwinError
+from raidplan.twin.server import CommandError, Disk, Twin
 
 NEXT_PLAN, INTERRUPTION = "/root/next.json", "/root/interruption.py"
 INTERRUPTIONS, DRAWS = 4, 5
@@ -97,6 +99,9 @@ class Change:
         """Writers on the file systems that stay where they are: nothing that the change makes or moves is touched."""
         if still := {each.name: each.mount for each in self.kept if each.stays}:
             self.give(mounts=still)
+            self.rig.twin.run(
+                "sync"
+            )  # a system on the layout's own disks has what is given after the power cut, too
             self.rig.start_writing()
 
 
@@ -109,6 +114,8 @@ class Blow:
     """The apply was running, and its journal is open."""
     written: Mapping[str, int] = field(default_factory=dict)
     """The records that were acknowledged, by file system."""
+    lost: int = 0
+    """The writes that were lost with the power, for no disk had flushed them."""
     said: str = ""
 
 
@@ -165,15 +172,18 @@ def _untried(before: Subject, found: Sequence[Kept]) -> Iterator[str]:
         yield f"Not read back, for `diff` says that the data do not stay, or the new layout mounts it nowhere: {', '.join(lost)}."
     if moved := [each.name for each in found if not each.stays]:
         yield f"Nothing wrote while the change was interrupted to {', '.join(moved)}, whose mount point changes."
+    if not found:
+        yield "No file system with a mount point stays, so there was no record to read back, and none to write over for the control."
     yield "Nothing wrote to file systems that the change makes, and no memory was in swap, while it was interrupted."
-    yield "Where the power was cut in the change, all that the disks had taken stayed, flushed or not."
+    if not before.fresh:
+        yield "The disk of the twin's own system, where `apply` keeps its journal, lost nothing with the power."
 
 
 def _steps(twin: Twin) -> list[Step]:
     """The steps of the apply that has ended, in the order in which they were begun; none where it had nothing to do."""
     try:
         told = [json.loads(line) for line in twin.get(EVENTS).splitlines()]
-    except TwinError:
+    except CommandError:  # no file
         return []
     seconds = {each["step"]: float(each["seconds"]) for each in told if each["event"] == "done"}
     return [Step(each["step"], seconds.get(each["step"], 0.0)) for each in told if each["event"] == "started"]
@@ -204,6 +214,7 @@ def _interrupted(change: Change, fault: Fault, places: Iterator[Place]) -> Tried
     claims = (
         Claim(("apply",), "interrupted", "in the middle", met, blow.hit),
         *_written(change, blow),
+        *(_lost(change, blow) if fault is Fault.CUT else ()),
         Claim(("apply",), "apply", "ends", words, ended),
     )
     return replace(tried, claims=(*claims, *tried.claims))
@@ -217,23 +228,33 @@ def _written(change: Change, blow: Blow) -> Iterator[Claim]:
             yield Claim(("filesystems", each.name), "written", "some", str(count), count > 0)
 
 
+def _lost(change: Change, blow: Blow) -> Iterator[Claim]:
+    """The power cut took writes along; only where something writes meanwhile is it sure that there are such."""
+    claim = some(DISKS, "unflushed writes lost", str(blow.lost))
+    if any(each.stays for each in change.kept):
+        yield claim
+    else:
+        yield replace(claim, predicted="any number", as_predicted=True, counts=False)
+
+
 def _struck(change: Change, fault: Fault, place: Place) -> Blow:
     """Begins the change anew, with writers, and interrupts it at a place."""
     twin, way = change.rig.twin, "freeze" if fault is Fault.CUT else "kill"
-    twin.start_over(timeout=BOOT_SECONDS)
+    twin.start_over(timeout=BOOT_SECONDS, logged=fault is Fault.CUT)
     change.begin()
     change.start_writing()
     before = _journal(change)
     words = [way, str(place.number), f"{place.seconds:.3f}", *change.command]
     met = json.loads(twin.run(["python3", "-I", INTERRUPTION, *words], timeout=APPLY_SECONDS).stdout)
+    lost = 0
     if fault is Fault.CUT:
-        twin.power_cut()
+        lost = change.rig.lose_power()
         twin.start_again(timeout=BOOT_SECONDS)
     still = [each.name for each in change.kept if each.stays]
     written = {still[int(number)]: count for number, count in met["written"].items()}
     after = _journal(change)
     is_open = after != before and after.get("kind") != "close"
-    return Blow(place, met["running"] and is_open, written, "" if met["running"] else met["said"])
+    return Blow(place, met["running"] and is_open, written, lost, "" if met["running"] else met["said"])
 
 
 def _journal(change: Change) -> Mapping[str, Any]:
@@ -253,10 +274,12 @@ def _read(change: Change, case: Case, start: float, written: Mapping[str, int] |
     claims = []
     for each in change.kept:
         least = FILL + counts.get(each.name, 0)
-        read = found["mounts"][each.mount]["read"] if found else "no answer"
+        state = found["mounts"][each.mount] if found else {"read": "no answer", "writer": ""}
+        read, failure = state["read"], state["writer"]
         count = read["acknowledged"] - len(read["damaged"]) if isinstance(read, dict) else 0
-        whole = isinstance(read, dict) and not read["damaged"] and count >= least
-        claims.append(Claim(("filesystems", each.name), "records", f"at least {least}", str(count), whole))
+        whole = isinstance(read, dict) and not read["damaged"] and count >= least and not failure
+        observed = f"{count}, until the writer met an error: {failure}" if failure else str(count)
+        claims.append(Claim(("filesystems", each.name), "records", f"at least {least}", observed, whole))
     return Tried(case, time.monotonic() - start, (), (), acknowledged(found), claims=tuple(claims))
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from raidplan.base.levels import LEVELS
+from raidplan.base.words import listed
 from raidplan.estimate.survival import MACHINE
 from raidplan.layout.kinds.naming import device_node
 from raidplan.twin.rehearsal.cases import MAPPED, Case, Fault, goes_on
 from raidplan.twin.rehearsal.media import erase
-from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations, reads_back
+from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, name_of, observations, reads_back
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
 from raidplan.twin.server import TwinError, end_of
@@ -43,9 +45,8 @@ def pulled(rig: Rig, case: Case) -> Tried:
     blank = case.fault is Fault.REPLACED
     if blank:
         _keep_table(rig, case.disks[0])
-    dies = not case.outcome(MACHINE).survives
-    if (dies or case.kind == "control") and rig.observation() is None:
-        raise TwinError("the guest does not answer before anything was pulled, so its silence would say nothing")  # fmt: skip
+    if case.kind == "control" or not case.outcome(MACHINE).survives:
+        _see_it_work(rig, case)
     rig.forget_stripes()
     rig.twin.unplug(*case.disks)
     time.sleep(SETTLE_SECONDS)
@@ -64,6 +65,16 @@ def pulled(rig: Rig, case: Case) -> Tried:
     count = acknowledged(found)
     rig.twin.restore(READY)
     return Tried(case, time.monotonic() - began, tuple(seen), lost, count, returned, whole, tuple(claims))
+
+
+def _see_it_work(rig: Rig, case: Case) -> None:
+    """Raises TwinError for what does not work before anything is pulled: that it does not afterwards would say nothing."""
+    found = rig.observation()
+    if found is None:
+        raise TwinError("the guest does not answer before anything was pulled, so its silence would say nothing")  # fmt: skip
+    seen = observations(replace(case, predicted={}), rig.survival, rig.subject.topology, found)
+    if broken := [name_of(one.thing) for one in seen if not one.as_predicted]:
+        raise TwinError(f"before anything was pulled this did not work: {listed(broken, most=8)}")
 
 
 Back = tuple[str, bool, list[Claim]]

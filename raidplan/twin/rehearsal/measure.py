@@ -30,7 +30,7 @@ from raidplan.twin.rehearsal.rebuilding import rebuild
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
 from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, begun
-from raidplan.twin.rehearsal.subject import Subject
+from raidplan.twin.rehearsal.subject import Subject, Unsuited
 from raidplan.twin.server import Disk, Link, Twin
 from raidplan.twin.server.wiring import disks_of
 
@@ -47,7 +47,9 @@ READ_AHEAD_OF_ONE = MIB
 
 
 def rehearse_rates(subject: Subject, plan: Plan, report: Report, wish: Wish, say: Say) -> Report:
-    """The report filled in; a stage that fails is in it, and ends it."""
+    """The report filled in; a stage that fails is in it, and ends it. Raises Unsuited before anything is started."""
+    if not subject.topology.layout.arrays:
+        raise Unsuited("--measure: the layout has no array, so there is nothing to measure")
     run = Run(say)
     try:
         return _rehearsed(subject, plan, report, wish, run)
@@ -132,7 +134,7 @@ def _measured(rig: Rig, each: Estimate, factor: float, together: Mapping[str, fl
         claims.append(_claim(thing, "read alone", rate * factor, _read(rig, each.name, rate * factor)))
     mount = next((entry.mount for entry in rig.subject.topology.layout.filesystems.values() if entry.device == each.name and entry.mount), None)  # fmt: skip
     if mount and (rate := each.alone.write.bytes_per_second):
-        claims.append(_claim(thing, "write alone", rate * factor, _written(rig.twin, mount, rate * factor)))
+        claims.append(_claim(thing, "write alone", rate * factor, _written(rig, mount, rate * factor)))
     if each.name in together and (rate := each.together.read.bytes_per_second):
         # Which copy each reader gets is md's choice: the prediction has the worst one, all on the same disk.
         least = len(together) > 1 and _reads_copies(rig.subject.topology.layout.arrays[each.name])
@@ -177,7 +179,7 @@ def _all(rig: Rig, rates: Mapping[str, float | None], factor: float) -> dict[str
 
 def _read(rig: Rig, name: str, rate: float) -> float:
     """Bytes per second of reading an array for as long as the prediction takes `SECONDS`, past what memory has of it."""
-    node, blocks = device_node(name), max(4, int(rate * SECONDS) // MIB)
+    node, blocks = device_node(name), _blocks(rate, rig.subject.topology.devices[name].size)
     chunked = LEVELS[rig.subject.topology.layout.arrays[name].level].chunked
     sectors = (READ_AHEAD if chunked else READ_AHEAD_OF_ONE) // SECTOR
     rig.twin.run(f"blockdev --setra {sectors} {node}; sync; echo 3 >/proc/sys/vm/drop_caches")
@@ -185,12 +187,19 @@ def _read(rig: Rig, name: str, rate: float) -> float:
     return _timed(rig.twin, script, blocks * MIB)
 
 
-def _written(twin: Twin, mount: str, rate: float) -> float:
-    """Bytes per second of writing a file.
+def _blocks(rate: float, most: int) -> int:
+    """The MiB that are moved at a rate in `SECONDS`, as far as there are so many."""
+    return max(1, min(max(4, int(rate * SECONDS) // MIB), most // MIB))
+
+
+def _written(rig: Rig, mount: str, rate: float) -> float:
+    """Bytes per second of writing a file, of at most half of the file system's device.
 
     By itself the kernel begins to write when a tenth of the memory is dirty: that is nearly the whole file.
     """
-    blocks = max(4, int(rate * SECONDS) // MIB)
+    twin, topology = rig.twin, rig.subject.topology
+    device = next(each.device for each in topology.layout.filesystems.values() if each.mount == mount)
+    blocks = _blocks(rate, topology.devices[device].size // 2)
     script = f"dd if=/dev/zero of={mount}/rehearsal.rate bs=1M count={blocks} conv=fsync status=none"
     twin.run(f"echo {WRITE_FROM} >/proc/sys/vm/dirty_background_bytes")
     try:

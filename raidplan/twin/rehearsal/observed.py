@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from raidplan.base.findings import Path
+from raidplan.base.findings import Path, dotted
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, Survival
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.cases import Case, things_of
@@ -34,9 +34,13 @@ class Observation:
 
     @property
     def as_predicted(self) -> bool:
-        """It survived if, and only if, that was predicted; an array that takes no more writes is one that is read."""
+        """It survived if, and only if, that was predicted; an array that takes no more writes is one that is read.
+
+        An array that nothing was to touch has all its members.
+        """
         read_only = self.thing[0] == "arrays" and self.predicted is Outcome.READ_ONLY
-        return self.survived == (self.predicted.survives or read_only)
+        degraded = self.predicted is Outcome.INTACT and self.detail.get("degraded", "0") != "0"
+        return self.survived == (self.predicted.survives or read_only) and not degraded
 
 
 def observations(
@@ -59,9 +63,9 @@ def observations(
     return made
 
 
-def booted(case: Case, *, up: bool, said: str = "") -> Observation:
-    """The boot itself: the guest can be reached and spoken to; where it cannot, the end of what was `said`."""
-    return Observation(BOOT, case.outcome(BOOT), up, {} if up else _silence(said))
+def booted(case: Case, found: Mapping[str, Any] | None, *, up: bool, said: str = "") -> Observation:
+    """The boot itself; where the guest cannot be reached and spoken to, with the end of what was `said`."""
+    return Observation(BOOT, case.outcome(BOOT), up, _silence(said) if found is None else {})
 
 
 def lost_bytes(found: Mapping[str, Any] | None, made: list[Observation], topology: Topology) -> Iterator[str]:
@@ -86,6 +90,11 @@ def reads_back(state: Mapping[str, Any]) -> bool:
     return isinstance(read, dict) and not read["damaged"] and read["acknowledged"] >= FILL
 
 
+def name_of(thing: Path) -> str:
+    """`arrays.s0`, or the running system."""
+    return "the running system" if thing == MACHINE else dotted(thing)
+
+
 def _silence(said: str) -> dict[str, str]:
     end = [line.strip() for line in said.splitlines() if line.strip()][-SAID_LINES:]
     return {"guest": "does not answer", **({"console": " / ".join(end)} if end else {})}
@@ -99,8 +108,8 @@ def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) 
         return None if active is None else Observation(thing, predicted, active, {"active": active})
     if thing == MACHINE or thing[0] == "swap":
         swap = found["swap"]
-        if thing != MACHINE and len(topology.layout.swap) > 1:
-            return None  # pages of all areas lie in one process: which of them was lost cannot be told apart
+        if thing != MACHINE and (not swap or len(topology.layout.swap) > 1):
+            return None  # no page lies in it, or those of all areas in one process: which was lost cannot be told apart
         works = not swap or (swap["alive"] and swap["reads"] and not swap["error"])
         works = works and (thing != MACHINE or _stands(found["mounts"].get("/")))
         return Observation(thing, predicted, works, swap)
@@ -116,10 +125,10 @@ def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) 
 
 
 def _stands(state: Mapping[str, Any] | None) -> bool:
-    """A mount reads and writes; one that the layout does not have does."""
+    """A mount reads and writes, and has all the time; one that the layout does not have does."""
     if state is None:
         return True
-    return bool(state["mounted"] and state["write"] == "" and reads_back(state))
+    return bool(state["mounted"] and not state["writer"] and state["write"] == "" and reads_back(state))
 
 
 def _shown(state: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -99,6 +99,10 @@ class Rig:
         counts: dict[str, int] = json.loads(self.witness("acknowledged"))
         return counts
 
+    def lose_power(self) -> int:
+        """Cuts the power of a twin that was started `logged`: of the writes that a disk had not flushed every other one is lost. Returns how many."""
+        return self.twin.lose_power(lambda number: number % 2 == 1)
+
     def release_syncs(self) -> None:
         """Takes away the limit of syncs that the image has at each boot."""
         self.twin.run("sysctl --quiet --write dev.raid.speed_limit_max=400000", check=False)

@@ -32,9 +32,9 @@ PATIENCE, TIMES, MOST_PATIENT = 25, 30, 120
 """Seconds after which a read or a write counts as hanging, at least and at most; between, so many times what it takes in good times."""
 
 
-def record(name: str, number: int) -> bytes:
-    """The content of a record of the file system that the layout calls so, wherever it is mounted: no two are the same."""
-    return hashlib.shake_128(f"{name} {number}".encode()).digest(RECORD)
+def record(name: str, number: int, size: int = RECORD) -> bytes:
+    """The content of a record of the file system that the layout calls so, wherever it is mounted, or of a page of a swap area: no two are the same."""
+    return hashlib.shake_128(f"{name} {number}".encode()).digest(size)
 
 
 def spawned(work: Callable[[], None]) -> int:
@@ -112,9 +112,7 @@ def swap_out() -> None:
         os.system(f"swapoff {area} && swapon --priority {30000 + number} {area}")
         memory = mmap.mmap(-1, PAGES * 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         for page in range(PAGES):
-            memory[page * 4096 : page * 4096 + 4096] = hashlib.shake_128(f"{area} {page}".encode()).digest(
-                4096
-            )
+            memory[page * 4096 : page * 4096 + 4096] = record(area, page, 4096)
         memory.madvise(PAGE_OUT)
         held.append((area, memory))
     pages = {area: 0 for area, _ in held}
@@ -122,9 +120,7 @@ def swap_out() -> None:
         for area, memory in held:
             for page in range(pages[area], pages[area] + 32):
                 at = page % PAGES * 4096
-                if memory[at : at + 4096] != hashlib.shake_128(f"{area} {page % PAGES}".encode()).digest(
-                    4096
-                ):
+                if memory[at : at + 4096] != record(area, page % PAGES, 4096):
                     (HOME / "swap.error").write_text(f"a page of {area} has other content")
                     return
             pages[area] += 32
@@ -171,7 +167,7 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
 
 def patience() -> float:
     """Seconds to wait for a read or a write: on a busy host emulation stands still now and then."""
-    longest = float((HOME / "longest").read_text()) if (HOME / "longest").exists() else MOST_PATIENT
+    longest = float(told("longest") or MOST_PATIENT)
     return min(MOST_PATIENT, max(PATIENCE, TIMES * longest))
 
 
@@ -204,10 +200,15 @@ def acknowledged(given: dict[str, Any]) -> dict[str, int]:
     """The number of records that each writer knows to be written; after a boot, of those that wrote before."""
     counts = {}
     for place, name in enumerate(given["mounts"]):
-        file = HOME / f"{place}.acknowledged"
-        text = file.read_text().strip() if file.exists() else ""
+        text = told(f"{place}.acknowledged").strip()
         counts[name] = int(text or given.get("acknowledged", {}).get(name, 0))
     return counts
+
+
+def told(name: str) -> str:
+    """The content of a file in which a writer keeps something; empty where there is none."""
+    file = HOME / name
+    return file.read_text() if file.exists() else ""
 
 
 def read_all_over(node: str, chunk: int, members: int) -> str:
@@ -252,15 +253,15 @@ def alive(pid: int) -> bool:
 
 def paging() -> dict[str, Any]:
     """Whether the process whose memory is in swap goes on; an empty value where none was started."""
-    pids = json.loads((HOME / "pids.json").read_text()) if (HOME / "pids.json").exists() else {}
+    pids = json.loads(told("pids.json") or "{}")
     if "swap" not in pids:
         return {}
-    before = (HOME / "swap.read").read_text() if (HOME / "swap.read").exists() else ""
+    before = told("swap.read")
     end, now = time.monotonic() + patience(), before
     while now == before and alive(pids["swap"]) and time.monotonic() < end:
         time.sleep(0.2)
-        now = (HOME / "swap.read").read_text() if (HOME / "swap.read").exists() else ""
-    error = (HOME / "swap.error").read_text() if (HOME / "swap.error").exists() else ""
+        now = told("swap.read")
+    error = told("swap.error")
     return {"areas": list(areas()), "reads": now != before, "alive": alive(pids["swap"]), "error": error}
 
 
@@ -272,6 +273,7 @@ def look(given: dict[str, Any], fills: int = 1) -> dict[str, Any]:
     for place, (name, mount) in enumerate(given["mounts"].items()):
         mounts[mount] = {
             "mounted": os.path.ismount(mount),
+            "writer": told(f"{place}.error"),
             "write": within(patience(), partial(writes, mount, place)),
             "read": within(patience(), partial(damaged, name, mount, place, counts[name], fills)),
         }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from raidplan.twin.server.arguments import Paths
@@ -48,12 +49,8 @@ class Guest:
         `timeout` seconds and UnreachableError where the guest has ended, both with the end of the console log,
         HostError where it is the host that failed.
         """
-        try:
+        with self._silence_explained():
             return self._shell.run(command, check=check, timeout=timeout, stdin=stdin)
-        except (UnreachableError, CommandTimeoutError) as error:
-            if self._process and not any(disk.halts_at_write for disk in self.machine.disks):
-                check_host(self._process, self._paths)
-            raise type(error)(with_console(str(error), self.console)) from error
 
     def put(self, content: Path | bytes, remote: str, *, mode: int | None = None) -> None:
         """Writes a local file or bytes to `remote` and makes its folder; without `mode` a file keeps its own."""
@@ -64,5 +61,16 @@ class Guest:
         self.run(["sh", "-c", script, remote, f"{mode:o}"], stdin=data)
 
     def get(self, remote: str, *, timeout: float = COMMAND_SECONDS) -> bytes:
-        """The content of a file in the guest. Raises CommandError where it cannot be read."""
-        return self._shell.read(remote, timeout)
+        """The content of a file in the guest. Raises CommandError where it cannot be read, else as `run`."""
+        with self._silence_explained():
+            return self._shell.read(remote, timeout)
+
+    @contextmanager
+    def _silence_explained(self) -> Iterator[None]:
+        """A guest that does not answer is shown with its console, unless it is the host that failed."""
+        try:
+            yield
+        except (UnreachableError, CommandTimeoutError) as error:
+            if self._process and not any(disk.halts_at_write for disk in self.machine.disks):
+                check_host(self._process, self._paths)
+            raise type(error)(with_console(str(error), self.console)) from error

@@ -24,7 +24,7 @@ from pathlib import Path
 from raidplan.twin.server.failure import BuildError
 from raidplan.twin.server.recipe import Recipe
 from raidplan.twin.server.sources import apt_options, debian_sources
-from raidplan.twin.server.tools import tool, tool_as_root
+from raidplan.twin.server.tools import tool, tool_as_root, without_interruption
 
 Say = Callable[[str], None]
 """Called with one line for each thing that is begun."""
@@ -88,7 +88,7 @@ def find_or_build(
     recipe = replace(recipe or Recipe(), authorized_key=public)
     final = cache / recipe.digest
     if again or not is_whole(final, recipe):
-        with locked(cache / f"{recipe.digest}.lock"):
+        with locked(cache / f"{recipe.digest}.lock", say):
             if again or not is_whole(final, recipe):
                 _build(recipe, final, say)
     return Image(final, identity)
@@ -117,9 +117,8 @@ def _build(recipe: Recipe, final: Path, say: Say) -> None:
             final.rename(work / "replaced")
         finished.rename(final)
     finally:
-        with contextlib.suppress(
-            BuildError
-        ):  # what ended the work is what counts; the next builder removes it
+        # What ended the work is what counts; the next builder removes what is left.
+        with without_interruption(), contextlib.suppress(BuildError):
             _remove(work)
 
 
@@ -198,8 +197,12 @@ def _identity(folder: Path) -> Path:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Holds a lock file; who else asks for it waits."""
+def locked(path: Path, say: Say = lambda _: None) -> Iterator[None]:
+    """Holds a lock file; who else asks for it says so and waits."""
     with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"another process is at it: waiting for {path}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -75,7 +75,7 @@ def dependencies(version: str, cache: Path, say: Say) -> Path:
     key = hashlib.sha256("\n".join((version, *_PLATFORMS, *wanted)).encode()).hexdigest()[:16]
     archive = cache / "wheels" / f"{key}.tar"
     archive.parent.mkdir(parents=True, exist_ok=True)
-    with locked(archive.with_suffix(".lock")):
+    with locked(archive.with_suffix(".lock"), say):
         if not archive.exists():
             say(f"fetching {', '.join(wanted)} for Python {version}")
             with tempfile.TemporaryDirectory(prefix=f"{key}-", dir=archive.parent) as work:

@@ -33,7 +33,8 @@ from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.qmp import Monitor
 from raidplan.twin.server.recipe import Recipe
 from raidplan.twin.server.ssh import Shell
-from raidplan.twin.server.unflushed import lose_above
+from raidplan.twin.server.tools import without_interruption
+from raidplan.twin.server.unflushed import log_of, lose_above
 
 BOOT_SECONDS = 240.0
 
@@ -164,12 +165,20 @@ class Twin(Guest):
     def lose_power(self, kept: Callable[[int], bool]) -> int:
         """`power_cut`, and of the writes that a disk had not flushed since `start_over` those stay whose numbers are `kept`.
 
-        Returns how many were lost. Raises HostError.
+        Returns how many were lost; no disk keeps a log after that. Raises HostError.
         """
         self.power_cut()
         base = self._base.disks if self._base else {}
+        lost = 0
         with of_host(self.directory):
-            return sum(lose_above(file, base[name], kept) for name, file in self._paths.disks.items())
+            for name, file in self._paths.disks.items():
+                try:
+                    lost += lose_above(file, base[name], kept)
+                except ValueError as error:
+                    raise HostError(f"disk {name}: {error}; {room_in(self.directory)}") from None
+                log_of(file).write_bytes(b"")
+        self.machine = replace(self.machine, disks=tuple(replace(disk, keeps_log=False) for disk in self.machine.disks))  # fmt: skip
+        return lost
 
     def start_again(self, *, timeout: float = BOOT_SECONDS, snapshots: bool = False) -> None:
         """Boots a machine that is off as a boot loader would: from its own disk; with `snapshots` on new files above those
@@ -237,10 +246,11 @@ class Twin(Guest):
 
     def stop(self) -> None:
         """Ends the machine and removes what is temporary. Does nothing a second time."""
-        self.power_cut()
-        shutil.rmtree(self._sockets, ignore_errors=True)
-        if self._own:
-            shutil.rmtree(self.directory, ignore_errors=True)
+        with without_interruption():
+            self.power_cut()
+            shutil.rmtree(self._sockets, ignore_errors=True)
+            if self._own:
+                shutil.rmtree(self.directory, ignore_errors=True)
 
     def _boot(self, timeout: float) -> None:
         began = time.monotonic()

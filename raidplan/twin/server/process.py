@@ -35,13 +35,18 @@ class QemuProcess:
                 )
         except FileNotFoundError:
             raise HostError(f"{arguments[0]} is not installed") from None
-        self._watch = subprocess.Popen(
-            ["/bin/sh", "-c", _WATCH, "watch", str(self._qemu.pid)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        try:
+            self._watch = subprocess.Popen(
+                ["/bin/sh", "-c", _WATCH, "watch", str(self._qemu.pid)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except BaseException:  # nobody would end it
+            self._qemu.kill()
+            self._qemu.wait()
+            raise
         _STARTED.add(self)
 
     @property

@@ -26,7 +26,7 @@ class Monitor:
             self._receive()  # the greeting
         except OSError as error:
             self._socket.close()
-            raise TwinError(f"the monitor of the virtual machine does not answer: {error}") from error
+            raise _silent(error) from error
         self.ask("qmp_capabilities")
 
     def ask(self, command: str, **arguments: object) -> Any:
@@ -34,7 +34,10 @@ class Monitor:
         request: dict[str, object] = {"execute": command}
         if arguments:
             request["arguments"] = arguments
-        self._socket.sendall(json.dumps(request).encode() + b"\n")
+        try:
+            self._socket.sendall(json.dumps(request).encode() + b"\n")
+        except OSError as error:
+            raise _silent(error) from error
         while True:
             message = self._receive()
             if "event" in message:
@@ -69,7 +72,7 @@ class Monitor:
         try:
             line = self._lines.readline()
         except OSError as error:
-            raise TwinError(f"the monitor of the virtual machine does not answer: {error}") from error
+            raise _silent(error) from error
         if not line:
             raise TwinError("the virtual machine closed its monitor")
         message: dict[str, Any] = json.loads(line)
@@ -82,3 +85,7 @@ class Monitor:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _silent(error: OSError) -> TwinError:
+    return TwinError(f"the monitor of the virtual machine does not answer: {error}")

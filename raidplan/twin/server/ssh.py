@@ -101,19 +101,23 @@ class Shell:
         """See `Twin.run`."""
         done = self._ssh(command, timeout, stdin)
         result = Result(done.returncode, _text(done.stdout), _text(done.stderr))
-        if result.returncode == _UNREACHABLE and not self.alive():
-            raise UnreachableError(f"{_shown(command)}: the connection broke: {result.stderr.strip()}")
+        self._check_connection(done, _shown(command))
         if check and not result.ok:
             said = (result.stderr.strip() or result.stdout.strip())[-4000:]
             raise CommandError(f"{_shown(command)} ended with {result.returncode}: {said}")
         return result
 
     def read(self, remote: str, timeout: float) -> bytes:
-        """The content of a file in the guest. Raises CommandError where it cannot be read."""
+        """The content of a file in the guest. Raises CommandError where it cannot be read, UnreachableError."""
         done = self._ssh(["cat", "--", remote], timeout, None)
+        self._check_connection(done, f"reading {remote}")
         if done.returncode:
             raise CommandError(f"reading {remote}: {_text(done.stderr).strip()}")
         return done.stdout
+
+    def _check_connection(self, done: subprocess.CompletedProcess[bytes], what: str) -> None:
+        if done.returncode == _UNREACHABLE and not self.alive():
+            raise UnreachableError(f"{what}: the connection broke: {_text(done.stderr).strip()}")
 
     def alive(self) -> bool:
         """Whether the shared connection is there and the guest still answers over it."""

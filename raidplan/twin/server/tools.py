@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from raidplan.twin.server.failure import TwinError
 
 LOG_TAIL = 3000
 """Characters of messages that an error keeps."""
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
+
+
+@contextmanager
+def without_interruption() -> Iterator[None]:
+    """Signals that ask to end wait for the end of what is inside: who presses ^C twice would leave files behind."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def tool(argv: Sequence[str], error: type[TwinError]) -> str:

@@ -6,11 +6,14 @@ kernel's dm-log-writes (Documentation/admin-guide/device-mapper/log-writes.rst).
 
 from __future__ import annotations
 
+import mmap
 import os
 import struct
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import BinaryIO
 
 from raidplan.twin.server.failure import HostError
 from raidplan.twin.server.tools import tool
@@ -18,6 +21,7 @@ from raidplan.twin.server.tools import tool
 _SUPERBLOCK, _ENTRY = struct.Struct("<QQQI"), struct.Struct("<QQQQ")
 _MAGIC = 0x6A736677736872
 _FLUSH, _FUA, _DISCARD = 1, 2, 4
+_TORN = "the log of the disk ends in the middle of an entry"
 
 
 def log_of(disk: Path) -> Path:
@@ -35,7 +39,7 @@ def lose_unflushed(
     a flush that comes last, after several writes, is not taken for the guest's. Returns how many writes were lost. Raises
     OSError, and ValueError for a file that is no log.
     """
-    entries = [*_entries(log_of(disk).read_bytes())]
+    entries = [*_entries(_read(log_of(disk)))]
     if not entries:
         return 0
     last = entries.pop() if halted and entries[-1][0] & _FLUSH and not entries[-1][2] else None
@@ -60,31 +64,46 @@ def lose_above(disk: Path, base: Path, kept: Callable[[int], bool]) -> int:
 
     Raises HostError, OSError, and ValueError for a file that is no log.
     """
-    flushed, later = _writes(_entries(log_of(disk).read_bytes()))
+    flushed, later = _writes(_entries(_read(log_of(disk))))
     lost = [write for number, write in enumerate(later) if not kept(number)]
     there = flushed + [write for number, write in enumerate(later) if kept(number)]
-    with base.open("rb") as file, NamedTemporaryFile() as content:
-        for low, high in _places(lost):
-            file.seek(low)
-            before = bytearray(file.read(high - low).ljust(high - low, b"\0"))
-            for at, data in there:
-                begin, end = max(at, low), min(at + len(data), high)
-                if begin < end:
-                    before[begin - low : end - low] = data[begin - at : end - at]
-            content.seek(0)
-            content.write(before)
-            content.flush()
+    with NamedTemporaryFile() as file:
+        for low, content in _without(lost, there, base):
+            file.seek(0)
+            file.write(content)
+            file.flush()
             # qemu-io ends a path at a blank.
-            write = f"write -q -s /proc/{os.getpid()}/fd/{content.fileno()} {low} {high - low}"
+            write = f"write -q -s /proc/{os.getpid()}/fd/{file.fileno()} {low} {len(content)}"
             tool(["qemu-io", "-f", "qcow2", "-c", write, str(disk)], HostError)
     return len(lost)
 
 
-_Write = tuple[int, bytes]
+_Write = tuple[int, memoryview]
 """The place, in bytes, and the data."""
 
 
-def _writes(entries: Iterable[tuple[int, int, bytes]]) -> tuple[list[_Write], list[_Write]]:
+def _without(lost: Iterable[_Write], there: Iterable[_Write], base: Path) -> Iterator[tuple[int, bytes]]:
+    """The places of the lost writes, with what is there without them: the other writes, above the content of `base`."""
+    places = _places(lost)
+    ends = [high for _, high in places]
+    with base.open("rb") as file:
+        contents = [_content(file, low, high) for low, high in places]
+    for at, data in there:
+        for number in range(bisect_right(ends, at), len(places)):
+            low, high = places[number]
+            begin, end = max(at, low), min(at + len(data), high)
+            if begin >= end:
+                break
+            contents[number][begin - low : end - low] = data[begin - at : end - at]
+    return ((low, bytes(content)) for (low, _), content in zip(places, contents, strict=True))
+
+
+def _content(file: BinaryIO, low: int, high: int) -> bytearray:
+    file.seek(low)
+    return bytearray(file.read(high - low).ljust(high - low, b"\0"))
+
+
+def _writes(entries: Iterable[tuple[int, int, memoryview]]) -> tuple[list[_Write], list[_Write]]:
     """The writes that were flushed, and those since, in their order."""
     flushed: list[_Write] = []
     later: list[_Write] = []
@@ -108,19 +127,31 @@ def _places(writes: Iterable[_Write]) -> list[tuple[int, int]]:
     return found
 
 
-def _entries(log: bytes) -> Iterator[tuple[int, int, bytes]]:
+def _read(log: Path) -> memoryview:
+    """The content of a log, read where it is asked for: it has every write of a disk, and may be larger than memory."""
+    if not log.stat().st_size:
+        return memoryview(b"")
+    with log.open("rb") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _entries(log: memoryview) -> Iterator[tuple[int, int, memoryview]]:
     """Flags, offset and data; none of a log that QEMU has not begun, for want of a write. Raises ValueError."""
     if not log:
         return
     if len(log) < _SUPERBLOCK.size:
-        raise ValueError("the log of the disk ends in the middle of an entry")
+        raise ValueError(_TORN)
     magic, _, count, sector = _SUPERBLOCK.unpack_from(log)
     if magic != _MAGIC:
         raise ValueError("this is no log of writes")
     at = sector
     for _ in range(count):
+        if at + sector > len(log):
+            raise ValueError(_TORN)
         place, length, flags, _ = _ENTRY.unpack_from(log, at)
         at += sector
         size = 0 if flags & _DISCARD else length * sector
+        if at + size > len(log):
+            raise ValueError(_TORN)
         yield flags, place * sector, log[at : at + size]
         at += size

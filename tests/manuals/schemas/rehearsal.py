@@ -48,6 +48,7 @@ DEFINITIONS = {
     "claim": record("One more prediction.", {
         "path": text("of the thing"), "what": text("what is predicted", *CLAIMS), "predicted": text("in words"), "observed": text("in words"),
         "as_predicted": flag("as predicted"),
+        "counts": flag("it is one of the predictions that were counted; else it cannot fail, and is shown alone"),
         "bytes_per_second?": record("where it is a rate", {"predicted": whole("scaled"), "observed": whole("scaled")}),
     }),
 }  # fmt: skip
