@@ -1,4 +1,4 @@
-"""The sentences of refusals, notes, syncs and what stays of before, word for word; tests elsewhere assert code, case, place, line and figures.
+"""The sentences of refusals, notes, deviations, syncs and what stays of before, word for word; tests elsewhere assert code, case, place, line and figures.
 
 `pytest --update-golden` writes them anew, to be reviewed like code.
 """
@@ -17,8 +17,10 @@ from raidplan.apply.note import Note
 from raidplan.apply.refusal import Code, Refusal
 from raidplan.apply.syncs import WORDS, HeldSync, Sync
 from raidplan.base.figures import Figure, Figures
+from raidplan.base.size import KIB
 from raidplan.facts.prove import Deviation
 from raidplan.render import note_words, refusal_words
+from raidplan.render.deviations import deviation_text
 from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text
 from raidplan.render.refusals import adoption_text, refusal_text
@@ -92,7 +94,26 @@ def obsolete() -> Iterator[str]:
     yield from (f"{obsolete_text(each)}\n" for each in found)
 
 
-@pytest.mark.parametrize("said", [refusals, notes, syncs, obsolete], ids=lambda said: str(said.__name__))
+def deviations() -> Iterator[str]:
+    """Properties that are not as planned, of each kind of value."""
+    found = (
+        Deviation("chunk", 64 * KIB, 512 * KIB),
+        Deviation("size", 3000592982016, 3000592982017),
+        Deviation("members", "missing", "{d2}", 2),
+        Deviation("members", ["a", "b", "missing"], ["a"]),
+        Deviation("spares", [], ["x"]),
+        Deviation("sync_held", False, True),
+        Deviation("degraded", 1, True),
+        Deviation("journal", None, "j"),
+        Deviation("label", "", "sw"),
+        Deviation("md/stripe_cache_size", 256, 32768),
+    )
+    yield from (f"{deviation_text(each)}\n" for each in found)
+
+
+@pytest.mark.parametrize(
+    "said", [refusals, notes, syncs, obsolete, deviations], ids=lambda said: str(said.__name__)
+)
 def test_what_is_said(said: Callable[[], Iterator[str]], request: pytest.FixtureRequest) -> None:
     golden, text = SAID / f"{said.__name__}.txt", "".join(said())
     if request.config.getoption("--update-golden"):
