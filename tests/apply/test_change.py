@@ -73,7 +73,7 @@ REFUSED = {
     "partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "size", "2GiB"), "differs table", ("partitions",)),
     "volume": (set_to("volume_groups", "v", "volumes", "x", "size", "2GiB"), "differs commands-before-content", ("lvextend --size=2147483648b /dev/v/x",)),
     "smaller volume": (set_to("volume_groups", "v", "volumes", "x", "size", "896MiB"), "differs commands", ("lvreduce --size=939524096b /dev/v/x",)),
-    "mount point": (set_to("filesystems", "a", "mount", "/srv/b"), "mount-conflict point", ("/srv/a", "/srv/b")),
+    "mount point": (set_to("filesystems", "a", "mount", "/srv/b"), "mount-conflict point", ("now /srv/a", "planned /srv/b")),
     "journal mode": (set_to("filesystems", "a", "options", ["data=journal"]), "mount-conflict options", ("with data=journal",)),
     "label in use": (set_to("filesystems", "home", "label", "new"), "differs label", ("umount /srv/home",)),
     "hostile label": (set_to("filesystems", "x", "label", "a b;c"), "differs label", ("xfs_io",)),
@@ -84,10 +84,10 @@ REFUSED = {
 
 
 def held(reason: Refusal) -> list[str]:
-    """The figures and deviations of a reason, each as a text."""
-    lists = (value if isinstance(value, tuple) else (value,) for value in reason.figures.values())
+    """The figures and deviations of a reason, each as a text that begins with its name."""
     differ = [f"{each.name} {each.found} {each.planned}" for each in reason.deviations]
-    return [", ".join(map(str, each)) for each in lists] + differ
+    lists = {name: value if isinstance(value, tuple) else (value,) for name, value in reason.figures.items()}
+    return [f"{name} {', '.join(map(str, values))}" for name, values in lists.items()] + differ
 
 
 def reasons(plan: Plan, root: Path, machine: Machine) -> tuple[Refusal, ...]:
@@ -133,7 +133,7 @@ def test_a_hint_for_an_array_of_whole_disks_names_them(tmp_path: Path) -> None:
 
     def first(machine: Machine) -> str:
         difference = Difference(step, "members", planned, now, found, machine, plan, Past())
-        return held(difference.by_hand.refusal)[0].split(", ")[0]
+        return str(difference.by_hand.refusal.figures["commands"][0])  # type: ignore[index]
 
     assert first(Machine(blocks=blocks)) == "mdadm /dev/md/p --add /dev/sdc"
     assert first(Machine()) == "mdadm /dev/md/p --add the disk d2"

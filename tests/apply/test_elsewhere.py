@@ -85,7 +85,7 @@ def test_a_partition_table_of_ours_on_a_disk_of_nobody(tmp_path: Path) -> None:
     assert found == there and found.place == "hardware.disks.d0"
 
 
-def test_what_was_moved_within_the_layout_stays_a_change(tmp_path: Path) -> None:
+def test_what_was_moved_within_the_layout_keeps_the_words_of_a_change(tmp_path: Path) -> None:
     plan = layout(tmp_path, part="more")
     proof = maker(plan, "table").proof
     assert proof

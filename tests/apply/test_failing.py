@@ -26,6 +26,7 @@ from raidplan.apply.world import World
 from raidplan.cli.apply import _execute
 from raidplan.plan.step import Plan
 from raidplan.render.losses import loss_texts
+from raidplan.render.syncs import held_text
 from tests.apply.left import drawn
 from tests.apply.others import Others
 from tests.apply.sentences import sentences
@@ -326,7 +327,8 @@ def test_f09_f10_disks_and_journal_of_different_moments(plan: Plan, tmp_path: Pa
     _, journal = run_until(plan, tmp_path / "early", mkfs)
     (tmp_path / "used" / JOURNAL.strip("/") / "journal").write_bytes(journal)
     world = Simulated(plan, tmp_path / "used", state)
-    assert "is in use, mounted at /srv/data" in apply(plan, world) and not world.executed
+    said = apply(plan, world)
+    assert said.startswith("refused") and "mounted at /srv/data" in said and not world.executed
     del state.objects["mount"]
     said = apply(plan, world)
     assert said == "asks: ext4, on the array pair:data, made by this layout" and not world.executed
@@ -338,9 +340,11 @@ def test_f10_the_journal_of_another_plan_is_finished_first(plan: Plan, tmp_path:
     state, _ = run_until(plan, tmp_path / "one", make)
     other = plan_of(LAYOUT.replace("filesystems: {data:", "filesystems: {other:"), tmp_path)
     world = Simulated(other, tmp_path / "one", state)
-    said = apply(other, world)
-    assert said.startswith("refused") and "filesystem.data.make, which this plan lacks" in said
-    assert not world.executed
+    (lost,) = decide(
+        other, world.read(other), read_past(world.root / JOURNAL.strip("/")), here=False
+    ).refusals
+    assert (lost.code, lost.figures["steps"]) == ("interrupted-elsewhere", ("filesystem.data.make",))
+    assert apply(other, world).startswith("refused") and not world.executed
 
 
 def test_f06_f10_the_journal_of_another_boot_goes_on(
@@ -401,10 +405,9 @@ def test_f03_an_apply_that_stops_with_a_sync_held_names_the_array(
     arguments = argparse.Namespace(events=None)
     assert _execute(decision, open_journal(tmp_path / "state", world), arguments) == 3
     said = capsys.readouterr().err
-    assert said.endswith(
-        "the initial sync of data is paused, and without it data is not redundant: `apply` again or a reboot lets it run; to let "
-        "it run now, echo idle > /sys/block/data/md/sync_action\n"
-    )
+    (sync,) = held(plan, world)
+    assert said.endswith(f"{held_text(sync)}\n") and sync.array == "data"
+    assert (sync.release, sync.attribute) == ("idle", "/sys/block/data/md/sync_action")
     world.lie = {}
     monkeypatch.setattr("raidplan.cli.apply.carry_out", carry_out)
     decision = decide(plan, world.read(plan), read_past(tmp_path / "state"), here=False)

@@ -42,7 +42,7 @@ def reason(found: Refusal, there: int, *missing: str) -> tuple[str, str, bool]:
     return found.code, found.case, found.place == "arrays.a" and found.line > 0
 
 
-def test_one_reason_says_what_to_do(tmp_path: Path) -> None:
+def test_one_sentence_says_what_to_do(tmp_path: Path) -> None:
     state, root = standing(tmp_path, tmp_path / "root"), tmp_path / "root"
     not_started(state, "a")
     decision = decided(tmp_path, root, state)

@@ -17,6 +17,7 @@ from raidplan.apply import execute
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import refusal
 from raidplan.apply.session import carry_out
 from raidplan.apply.undo.copies import Copies
 from raidplan.apply.undo.undo import way_back
@@ -27,7 +28,6 @@ from raidplan.plan.codec import digest, plan_digest, plan_from_json, plan_to_jso
 from raidplan.plan.step import Plan
 from tests.apply.runs import LAYOUTS
 from tests.apply.runs import plan_of as example
-from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import LAYOUT, Box, plan_of
 
@@ -283,5 +283,5 @@ def test_f62_undo_after_the_point_of_no_return_names_the_step(plan: Plan, tmp_pa
     journal.ended("disk.d0.partition", 1.0)
     assert not way_back(plan, read_past(folder), Copies(), Machine(), World()).refusals
     journal.intent(create.id)
-    (said,) = sentences(way_back(plan, read_past(folder), Copies(), Machine(), World()).refusals)
-    assert said.startswith(f"the point of no return was passed by {create.id} ({create.say})")
+    passed = refusal("not-undoable", "passed", step=create.id, say=create.say)
+    assert [*way_back(plan, read_past(folder), Copies(), Machine(), World()).refusals] == [passed]

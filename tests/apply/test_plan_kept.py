@@ -16,6 +16,7 @@ import pytest
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal
 from raidplan.plan.codec import plan_digest, plan_from_json, plan_to_json
 from raidplan.plan.step import Plan
 from tests.apply.cut_off import JOURNAL, LAYOUT, again, cut
@@ -66,6 +67,11 @@ def third(tmp_path: Path) -> Plan:
     return plan_of("\n".join(lines).replace(", file: {file: /srv/data/swapfile, size: 64MiB}", ""), tmp_path / "third")  # fmt: skip
 
 
+def refused(plan: Plan, root: Path, state: State) -> tuple[Refusal, ...]:
+    world = Simulated(plan, root, state)
+    return decide(plan, world.read(plan), read_past(root / JOURNAL), here=False).refusals
+
+
 def kept(root: Path) -> dict[str, str]:
     """The plans in the journal's folder: file to digest."""
     files = sorted((root / JOURNAL).glob("plan*.json"))
@@ -82,8 +88,9 @@ def test_the_plan_that_began_a_step_stays_and_is_named_and_finishes_it(
     name = f"plan-{begun.removeprefix('sha256:')[:12]}.json"
     now = read_past(root / JOURNAL).plan_digest
     assert now != begun and kept(root) == {name: begun, "plan.json": now}
-    said, ran = again(third, root, state)
-    assert f"`raidplan apply` of the {name} beside its journal" in said and not ran
+    (lost,) = refused(third, root, state)
+    assert (lost.code, lost.figures["steps"]) == ("interrupted-elsewhere", (MAKES,))
+    assert name in str(lost.figures["files"]) and not again(third, root, state)[1]
     old = plan_from_json((root / JOURNAL / name).read_text())
     assert again(old, root, state)[0] == "done"
     assert kept(root) == {"plan.json": begun}, "when all is done, nobody needs the other"
@@ -99,9 +106,10 @@ def test_what_the_first_one_made_is_finished_by_its_own_plan(
         apply(second, Opened(second, root, state))
     made = cut(plan, tmp_path / "other", "mke2fs", "during")
     state.objects["filesystem"], state.content = made.objects["filesystem"], made.content
-    said, ran = again(second, root, state)
     (name,) = kept(root).keys() - {"plan.json"}
-    assert f"finish it with `raidplan apply` of the {name} beside the journal" in said and not ran
+    (found,) = (each for each in refused(second, root, state) if each.code == "not-of-that-step")
+    assert found.case == "other-apply" and name in str(found.figures["file"])
+    assert not again(second, root, state)[1]
     assert again(plan_from_json((root / JOURNAL / name).read_text()), root, state)[0] == "done"
 
 

@@ -14,7 +14,7 @@ from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight import preflight as checks
 from raidplan.apply.preflight.situation import Situation
-from raidplan.apply.refusal import refusal
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
 from raidplan.facts.run import find_tool
@@ -52,9 +52,8 @@ CACHE = 4096 * 3 * 4096
 """Bytes: entries, members, a page."""
 
 
-def preflight(situation: Situation, *, here: bool = True) -> list[str]:
-    """The sentences."""
-    return [refusal_text(refusal) for refusal in checks.preflight(situation, here=here)]
+def preflight(situation: Situation, *, here: bool = True) -> list[Refusal]:
+    return [*checks.preflight(situation, here=here)]
 
 
 @pytest.fixture
@@ -86,7 +85,7 @@ def ready(made: Box | None = None, **changes: Any) -> Machine:
     )
 
 
-def said(plan: Plan, machine: Machine) -> list[str]:
+def refused(plan: Plan, machine: Machine) -> list[Refusal]:
     disks = {disk.serial.replace("READY-", "d"): disk for disk in machine.disks}
     return preflight(Situation(plan, machine, disks))
 
@@ -147,36 +146,41 @@ def test_a_personality_that_cannot_be_loaded_stops_all_before_the_first_write(tm
     assert {step.id for step in plan.steps if step.guard} <= set(outcome.left)
 
 
-AMISS: dict[str, tuple[Callable[[], Machine], str]] = {
-    "not root": (lambda: ready(is_root=False), "not root: run it with sudo"),
-    "problem": (lambda: ready(problems=("two disks say they are one",)), "two disks say they are one"),
-    "mdadm": (lambda: ready(box().put("tool", "mdadm", version="4.1")), "mdadm 4.1 is older than 4.2, the oldest version that raidplan supports"),
-    "module": (without_module("raid456"), "the kernel 6.1.0-38 has no module raid456"),
-    "device mapper": (without_module("dm_mod"), "the kernel 6.1.0-38 has no module dm_mod"),
-    "used": (of_disk(users=("mounted at /srv",)), "d0 (/dev/sdb) is not blank: mounted at /srv"),
-    "signature": (of_disk(signatures=("ext4 at 0x438",)), "d0 (/dev/sdb) is not blank: ext4 at 0x438"),
-    "partition": (of_disk(partitions=old_pair().disks["sdb"].partitions), "d0 (/dev/sdb) is not blank: partition /dev/sdb1"),
-    "read-only": (of_disk(read_only=True), "d0 (/dev/sdb) is read-only"),
-    "name": (lambda: ready(box().put("array", OTHER, name="elsewhere:data", node="/dev/md9")), f"the name ready:data is taken by the array {OTHER} (/dev/md9)"),
-    "group": (lambda: ready(box().put("volume_group", "vg-of-nobody", uuid=GROUP)), "a volume group vg-of-nobody exists already"),
-    "memory": (lambda: ready(memory_bytes=CACHE), "the stripe caches take 48 MiB, and the machine has 48 MiB: lower stripe_cache_size"),
+def not_blank(found: str) -> Refusal:
+    return refusal("disk-not-blank", place="d0", node="/dev/sdb", found=(found,))
+
+
+AMISS: dict[str, tuple[Callable[[], Machine], Refusal]] = {
+    "not root": (lambda: ready(is_root=False), refusal("not-root")),
+    "problem": (lambda: ready(problems=("two disks say they are one",)), refusal("machine-unclear", problem="two disks say they are one")),
+    "mdadm": (lambda: ready(box().put("tool", "mdadm", version="4.1")), refusal("version", "old", place="mdadm", version="4.1", oldest="4.2")),
+    "module": (without_module("raid456"), refusal("module-missing", place="raid456", kernel="6.1.0-38")),
+    "device mapper": (without_module("dm_mod"), refusal("module-missing", place="dm_mod", kernel="6.1.0-38")),
+    "used": (of_disk(users=("mounted at /srv",)), not_blank("mounted at /srv")),
+    "signature": (of_disk(signatures=("ext4 at 0x438",)), not_blank("ext4 at 0x438")),
+    "partition": (of_disk(partitions=old_pair().disks["sdb"].partitions), not_blank("partition /dev/sdb1")),
+    "read-only": (of_disk(read_only=True), refusal("disk-read-only", place="d0", node="/dev/sdb")),
+    "name": (lambda: ready(box().put("array", OTHER, name="elsewhere:data", node="/dev/md9")),
+             refusal("name-taken", "array", place="ready:data", uuid=OTHER, node="/dev/md9")),
+    "group": (lambda: ready(box().put("volume_group", "vg-of-nobody", uuid=GROUP)), refusal("name-taken", "group", place="vg-of-nobody")),
+    "memory": (lambda: ready(memory_bytes=CACHE), refusal("memory", wanted=CACHE, memory=CACHE)),
 }  # fmt: skip
 
 
 def test_a_machine_that_is_ready_gets_no_word(plan: Plan) -> None:
-    assert said(plan, ready()) == []
-    assert said(plan, ready(memory_bytes=CACHE * 5 // 4)) == []
+    assert refused(plan, ready()) == []
+    assert refused(plan, ready(memory_bytes=CACHE * 5 // 4)) == []
 
 
 @pytest.mark.parametrize("name", AMISS)
 def test_what_is_amiss_gets_its_own_word(name: str, plan: Plan) -> None:
-    machine, words = AMISS[name]
-    assert said(plan, machine()) == [words]
+    machine, reason = AMISS[name]
+    assert refused(plan, machine()) == [reason]
 
 
 def test_everything_is_said_at_once(plan: Plan) -> None:
     machine = ready(is_root=False, memory_bytes=0, problems=("a", "b"))
-    assert len(said(plan, machine)) == 4
+    assert len(refused(plan, machine)) == 4
 
 
 def test_on_another_machine_nothing_is_asked_of_this_one(plan: Plan) -> None:
@@ -187,7 +191,7 @@ def test_on_another_machine_nothing_is_asked_of_this_one(plan: Plan) -> None:
 @pytest.mark.parametrize("tool", ["mdadm", "vgcreate", "mke2fs", "wipefs", "lsblk", "udevadm"])
 def test_a_program_that_is_missing(tool: str, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "find_tool", lambda name: None if name == tool else f"/sbin/{name}")
-    assert said(plan, ready()) == [f"the program {tool} is missing: install it"]
+    assert refused(plan, ready()) == [refusal("program-missing", place=tool)]
 
 
 def test_what_has_the_name_of_a_program_and_is_none(
@@ -199,14 +203,13 @@ def test_what_has_the_name_of_a_program_and_is_none(
     for tool in (*plan.tools, "wipefs", "lsblk", "udevadm"):
         (tmp_path / tool).write_text("")
         (tmp_path / tool).chmod(0o755)
-    assert said(plan, ready()) == []
+    assert refused(plan, ready()) == []
     (tmp_path / "mdadm").chmod(0o644)
-    assert said(plan, ready()) == [f"{tmp_path}/mdadm is not executable: chmod +x {tmp_path}/mdadm"]
+    node = f"{tmp_path}/mdadm"
+    assert refused(plan, ready()) == [refusal("program-missing", "mode", place="mdadm", node=node)]
     (tmp_path / "mdadm").unlink()
     (tmp_path / "mdadm").mkdir()
-    assert said(plan, ready()) == [
-        f"{tmp_path}/mdadm is a folder, not a program: remove it and install mdadm"
-    ]
+    assert refused(plan, ready()) == [refusal("program-missing", "folder", place="mdadm", node=node)]
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
@@ -216,46 +219,46 @@ def test_what_looks_at_this_machine_is_asked(name: str, plan: Plan, monkeypatch:
         name,
         lambda *arguments, **more: iter((refusal("machine-unclear", problem=f"{name} says no"),)),
     )
-    assert set(said(plan, ready())) == {f"{name} says no"}
+    assert {*refused(plan, ready())} == {refusal("machine-unclear", problem=f"{name} says no")}
     assert preflight(Situation(plan, ready(), {}), here=False) == []
 
 
 def test_a_group_needs_a_name_that_is_free_in_dev(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.path.lexists", lambda path: path == "/dev/vg-of-nobody")
-    words = "/dev/vg-of-nobody exists, so a volume group cannot have that name"
-    assert said(plan, ready()) == [words]
+    assert refused(plan, ready()) == [refusal("name-taken", "folder", place="vg-of-nobody")]
 
 
 def test_a_file_that_would_be_written_over(plan: Plan, tmp_path: Path) -> None:
     (tmp_path / "os").mkdir()
     (tmp_path / "os/swap").touch()
-    hidden = f"the mount point {tmp_path}/os is not empty: the mount would hide what is in it"
-    assert sorted(said(plan, ready())) == sorted([f"{tmp_path}/os/swap exists already", hidden])
+    swap = f"{tmp_path}/os/swap"
+    there, hides = sorted(refused(plan, ready()), key=lambda each: each.code, reverse=True)
+    assert hides == refusal("mount-point", "not-empty", place=f"{tmp_path}/os")
+    assert (there.code, there.case, there.place) == ("target-not-blank", "device", swap)
 
 
 def test_a_mount_point_that_leads_elsewhere(plan: Plan, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "os").symlink_to("elsewhere")
-    assert said(plan, ready()) == [f"the mount point {tmp_path}/os is or lies behind a symbolic link"]
+    assert refused(plan, ready()) == [refusal("mount-point", "link", place=f"{tmp_path}/os")]
 
 
 def test_a_mount_point_that_is_no_folder(plan: Plan, tmp_path: Path) -> None:
     (tmp_path / "os").touch()
-    assert said(plan, ready()) == [f"the mount point {tmp_path}/os is not a folder"]
+    assert refused(plan, ready()) == [refusal("mount-point", "no-folder", place=f"{tmp_path}/os")]
     mounted = box().put("mount", f"{tmp_path}/os", source="/dev/md/os")
-    assert said(plan, ready(mounted)) == [], "what is mounted is changed in place"
+    assert refused(plan, ready(mounted)) == [], "what is mounted is changed in place"
 
 
 def test_a_line_of_somebody_else(plan: Plan, tmp_path: Path) -> None:
     fstab = f"# {tmp_path}/os\n/dev/sdz {tmp_path}/os ext4 defaults 0 2\n"
-    words = said(plan, ready(box().put("file", "/etc/fstab", content=fstab)))
-    assert words == [
-        f"/etc/fstab line 2 names {tmp_path}/os already: remove the line, or take it out of the layout"
-    ]
+    word = f"{tmp_path}/os"
+    found = refused(plan, ready(box().put("file", "/etc/fstab", content=fstab)))
+    assert found == [refusal("lines-conflict", "line", place="/etc/fstab", number=2, word=word)]
     array = box().put("file", "/etc/mdadm/mdadm.conf", content=f"ARRAY /dev/md/os UUID={OTHER}\n")
-    assert said(plan, ready(array)) == [
-        "/etc/mdadm/mdadm.conf line 1 names /dev/md/os already: remove the line, or take it out of the layout"
-    ]
+    conf = "/etc/mdadm/mdadm.conf"
+    named = refusal("lines-conflict", "line", place=conf, number=1, word="/dev/md/os")
+    assert refused(plan, ready(array)) == [named]
 
 
 def clearing(plan: Plan, *needs: str) -> Plan:
@@ -267,12 +270,15 @@ def clearing(plan: Plan, *needs: str) -> Plan:
 def test_what_shows_in_no_fact_is_asked_of_the_device(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "used_by_others", lambda *nodes: (f"{node} is used" for node in nodes))
     monkeypatch.setattr(checks, "claimed_elsewhere", lambda node: iter((f"{node} is claimed",)))
-    assert said(clearing(plan), ready()) == ["/dev/sdb is used"]
+    assert refused(clearing(plan), ready()) == [refusal("in-use-elsewhere", use="/dev/sdb is used")]
     monkeypatch.setattr(checks, "used_by_others", lambda *nodes: iter(()))
-    assert said(clearing(plan), ready()) == ["/dev/sdb is claimed"]
-    assert said(clearing(plan, "teardown.array.stop"), ready()) == [], "what stands on it is taken off before"
+    claimed = refusal("in-use-elsewhere", place="/dev/sdb", use="/dev/sdb is claimed")
+    assert refused(clearing(plan), ready()) == [claimed]
+    before = clearing(plan, "teardown.array.stop")
+    assert refused(before, ready()) == [], "what stands on it is taken off before"
 
 
 def test_many_things_on_one_disk_are_counted(plan: Plan) -> None:
-    words = said(plan, of_disk(signatures=tuple(f"x at {n}" for n in range(20)))())
-    assert words[0].endswith("; x at 11 and 8 more")
+    (reason,) = refused(plan, of_disk(signatures=tuple(f"x at {n}" for n in range(20)))())
+    assert len(reason.figures["found"]) == 20  # type: ignore[arg-type]
+    assert refusal_text(reason).endswith("x at 11 and 8 more")

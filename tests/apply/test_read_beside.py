@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from raidplan.apply.configuration.lines import unit
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
+from raidplan.apply.note import note
+from raidplan.apply.refusal import refusal
 from raidplan.plan.step import Plan, WriteBlock
-from raidplan.render.note_words import note_text
-from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import LAYOUT, plan_of
 
@@ -55,8 +55,8 @@ def test_f56_an_array_of_ours_in_a_further_file_of_mdadm(folder: str, tmp_path: 
         ("ARRAY <ignore>\n # x\n name=pair:data", "name=pair:data"),
     ):
         write(tmp_path / "root" / MAIN, "")
-        said = sentences(decided(tmp_path, **{f"{folder}/10-mine.conf": f"# mine\n{line}\n"}).refusals)
-        assert said == (f"/{folder}/10-mine.conf line 2 names {word} already: remove the line, or take it out of the layout",)  # fmt: skip
+        named = refusal("lines-conflict", "line", place=f"/{folder}/10-mine.conf", number=2, word=word)
+        assert decided(tmp_path, **{f"{folder}/10-mine.conf": f"# mine\n{line}\n"}).refusals == (named,)
 
 
 @pytest.mark.parametrize("name", [".hidden.conf", "10-mine.conf.raidplan-old", "README"])
@@ -72,18 +72,19 @@ def test_what_mdadm_will_not_heed_in_a_further_file_is_told(tmp_path: Path) -> N
     plan = plan_of(LAYOUT + "monitoring: {mail: ops@example.org}\n", tmp_path)
     mail, devices, every = "MAILADDR root\n", "DEVICE /dev/sda*\n", "DEVICE partitions\n"
     file = f"{MAIN}.d/1.conf"
-    notes = [*map(note_text, decided(tmp_path, plan=plan, **{file: mail + devices}).notes)]
-    assert f"/{file} line 1 will be overridden: alarms go to ops@example.org, not to root" in notes
-    assert any(note.startswith(f"/{file} line 2 lets mdadm look at /dev/sda* only") for note in notes)
+    notes = decided(tmp_path, plan=plan, **{file: mail + devices}).notes
+    overridden = note("alarms-overridden", place=f"/{file} line 1", ours="ops@example.org", theirs=("root",))
+    limited = note("devices-limited", place=f"/{file} line 2", devices=("/dev/sda*",))
+    assert overridden in notes and limited in notes
     notes = decided(tmp_path, plan=plan, **{file: devices, MAIN: every}).notes
-    assert all(note.code != "devices-limited" for note in notes), "lines of all files count together"
+    assert all(each.code != "devices-limited" for each in notes), "lines of all files count together"
 
 
 @pytest.mark.parametrize("file", ["etc/mdadm.conf", "etc/mdadm.conf.d/1.conf"])
 def test_a_configuration_that_mdadm_would_read_no_more_is_refused(file: str, tmp_path: Path) -> None:
     """It takes /etc/mdadm.conf only where there is no /etc/mdadm/mdadm.conf, or the other way round."""
-    said = sentences(decided(tmp_path, **{file: "ARRAY /dev/md/other UUID=1:2:3:4\n"}).refusals)
-    assert said == (f"once /{MAIN} exists, mdadm ignores /{file}: move /{file} to /etc/mdadm",)
+    ignored = refusal("lines-conflict", "other-file", place=f"/{file}", file=f"/{MAIN}")
+    assert decided(tmp_path, **{file: "ARRAY /dev/md/other UUID=1:2:3:4\n"}).refusals == (ignored,)
     assert decided(tmp_path, **{MAIN: "DEVICE partitions\n"}).refusals == ()
 
 
@@ -93,19 +94,17 @@ INDENTED = "\tDEVICE partitions\nMAILADDR root\n"
 @pytest.mark.parametrize("before", ["", "# a comment\n\n", "  # another\n \n"])
 def test_f57_a_line_that_would_continue_ours_is_refused_with_its_number(before: str, tmp_path: Path) -> None:
     """mdadm goes on with a statement over comments and empty lines, until a line begins without white space."""
-    said = sentences(decided(tmp_path, **{MAIN: before + INDENTED}).refusals)
-    number = before.count("\n") + 1
-    assert said == (
-        f"/{MAIN} line {number} is indented and would continue raidplan's last line above it: remove the indentation",
-    )
+    indented = refusal("lines-conflict", "indented", place=f"/{MAIN}", number=before.count("\n") + 1)
+    assert decided(tmp_path, **{MAIN: before + INDENTED}).refusals == (indented,)
     assert decided(tmp_path, **{MAIN: before + INDENTED.lstrip()}).refusals == ()
     assert decided(tmp_path, **{MAIN: f"DEVICE partitions\n{before}{INDENTED}"}).refusals == (), "not ours"
 
 
 def test_f57_behind_a_block_that_is_there_a_line_would_continue_ours_too(tmp_path: Path) -> None:
     block = "# >>> raidplan pair\nARRAY /dev/md/old UUID=1:2:3:4\n# <<< raidplan pair\n"
-    (said,) = sentences(decided(tmp_path, **{MAIN: f" # x\nDEVICE partitions\n{block}{INDENTED}"}).refusals)
-    assert said.startswith(f"/{MAIN} line 6 is indented")
+    indented = refusal("lines-conflict", "indented", place=f"/{MAIN}", number=6)
+    found = decided(tmp_path, **{MAIN: f" # x\nDEVICE partitions\n{block}{INDENTED}"}).refusals
+    assert found == (indented,)
     assert decided(tmp_path, **{MAIN: f"{INDENTED}{block}"}).refusals == (), "before it nothing is ours"
 
 
@@ -152,9 +151,8 @@ OF_OTHERS = {
 @pytest.mark.parametrize("file", UNITS)
 def test_f56_a_unit_of_systemd_that_goes_before_fstab_is_refused(file: str, tmp_path: Path) -> None:
     text, word = UNITS[file]
-    (said,) = sentences(decided(tmp_path, plan=plan_of(SWAP, tmp_path), **{file: text}).refusals)
-    wanted = f"/{file} names {word} already, and systemd prefers it to /etc/fstab: remove that unit, or take it out of the layout"
-    assert said == wanted
+    preferred = refusal("lines-conflict", "unit", place=f"/{file}", words=(word,), file="/etc/fstab")
+    assert decided(tmp_path, plan=plan_of(SWAP, tmp_path), **{file: text}).refusals == (preferred,)
 
 
 def test_f56_a_masked_mount_is_refused(tmp_path: Path) -> None:
@@ -162,8 +160,9 @@ def test_f56_a_masked_mount_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "root/etc/systemd/system"
     folder.mkdir(parents=True)
     (folder / "srv-data.mount").symlink_to("/dev/null")
-    (said,) = sentences(decided(tmp_path).refusals)
-    assert said.startswith("/etc/systemd/system/srv-data.mount names /srv/data already")
+    (masked,) = decided(tmp_path).refusals
+    assert (masked.case, masked.place) == ("unit", "/etc/systemd/system/srv-data.mount")
+    assert "/srv/data" in masked.figures["words"]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("file", OF_OTHERS)

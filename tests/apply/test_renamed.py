@@ -9,13 +9,13 @@ import pytest
 
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
+from raidplan.apply.refusal import Refusal
 from raidplan.facts.arrays import read_links
 from raidplan.facts.machine import BlockFact
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.step import Plan
 from tests.apply.earlier import boot_that_knows_no_names, plan_of, standing
 from tests.apply.runs import apply, end, impatient, machine
-from tests.apply.sentences import sentences
 from tests.apply.simulated import Killed, Simulated, State
 
 __all__ = ["impatient"]
@@ -110,9 +110,9 @@ def test_an_image_without_the_names_is_said_before_the_boot(tmp_path: Path) -> N
     assert {program.split()[0] for program in converges(plan, root, state)} == {"mkinitramfs", "run-parts"}
 
 
-def decided(plan: Plan, root: Path, state: State, *blocks: BlockFact) -> tuple[str, ...]:
+def decided(plan: Plan, root: Path, state: State, *blocks: BlockFact) -> tuple[Refusal, ...]:
     looked = replace(Simulated(plan, root, state).read(plan), blocks=blocks)
-    return sentences(decide(plan, looked, read_past(root / "var/lib/raidplan"), here=False).refusals)
+    return decide(plan, looked, read_past(root / "var/lib/raidplan"), here=False).refusals
 
 
 def test_what_is_in_use_is_not_stopped(tmp_path: Path) -> None:
@@ -121,10 +121,12 @@ def test_what_is_in_use_is_not_stopped(tmp_path: Path) -> None:
     array = BlockFact("md127", "array:x", "/dev/md127", "array", 2**30, uses=("mounted at /srv/a",))
     above = BlockFact("dm-0", "volume:v/home", "/dev/v/home", "volume", 2**30, below=("md125",))
     refusals = decided(plan, tmp_path / "root", state, array, above)
-    mounted, held = sorted(refusals, key=lambda words: "/dev/v/home" in words)
-    assert "it runs as /dev/md127 instead of /dev/md/" in mounted and "(mounted at /srv/a)" in mounted
-    assert "it runs as /dev/md125" in held and "(/dev/v/home)" in held
-    assert all("update-initramfs -u -k all" in words for words in refusals)
+    users = {each.figures["now"]: each.figures["users"] for each in refusals}
+    assert users == {"/dev/md127": "mounted at /srv/a", "/dev/md125": "/dev/v/home"}
+    for each in refusals:
+        planned = f"/dev/md/{each.place.removeprefix('arrays.')}"
+        assert (each.code, each.figures["planned"]) == ("runs-under-other-name", planned)
+        assert each.figures["command"] == "update-initramfs -u -k all"
 
 
 def test_an_array_that_has_its_name_is_left_alone(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from raidplan.apply.configuration.aliases import BY_ID
 from raidplan.apply.configuration.blocks import wanted_text
 from raidplan.apply.configuration.files import TRIES, write
 from raidplan.apply.execute import execute
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.world import World
 from raidplan.base.identity import md_form
 from raidplan.plan.step import Plan, Proof, Run, Step, WriteBlock
 from raidplan.render.note_words import note_text
-from tests.apply.sentences import sentences
 from tests.apply.stacks import LAYOUT, Box, decided, plan_of
 
 T = TypeVar("T")
@@ -121,10 +121,15 @@ def test_f55_f63_what_a_kill_or_somebody_left_beside_is_replaced_not_followed(
     assert file.read_text() == wanted_text(WriteBlock("", BLOCK, "pair"), MINE)
 
 
-def lines(tmp_path: Path, file: str, text: str) -> tuple[str, ...]:
+def lines(tmp_path: Path, file: str, text: str) -> tuple[Refusal, ...]:
     """Why the pair is not made where a file has such lines."""
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").put("file", file, content=text, size=len(text))
-    return sentences(decided(plan_of(LAYOUT, tmp_path), box).refusals)
+    return decided(plan_of(LAYOUT, tmp_path), box).refusals
+
+
+def named(file: str, number: int, word: str) -> Refusal:
+    """The refusal of a line that names what the layout has."""
+    return refusal("lines-conflict", "line", place=file, number=number, word=word)
 
 
 def ours(tmp_path: Path, file: str) -> list[str]:
@@ -143,8 +148,7 @@ def test_f56_every_line_that_speaks_of_the_same_is_named_with_its_number(tmp_pat
         ("/etc/mdadm/mdadm.conf", f"ARRAY /dev/md/other {uuid}", uuid),
         ("/etc/mdadm/mdadm.conf", "array /dev/md/data name=x", "/dev/md/data"),
     ):
-        said = lines(tmp_path, file, f"# a comment on /srv/data\n\n{line}\n")
-        assert [words for words in said if words.startswith(f"{file} line 3 names {of} already")], said
+        assert named(file, 3, of) in lines(tmp_path, file, f"# a comment on /srv/data\n\n{line}\n")
 
 
 def test_f56_however_it_is_spelled(tmp_path: Path) -> None:
@@ -164,8 +168,7 @@ def test_f56_however_it_is_spelled(tmp_path: Path) -> None:
         (f"{BY_ID}md-uuid-{md_form(digits)} /other ext4", f"{BY_ID}md-uuid-{md_form(digits)}"),
         (f"{BY_ID}md-name-pair:data /other ext4", f"{BY_ID}md-name-pair:data"),
     ):
-        said = lines(tmp_path, "/etc/fstab", f"# x\n{line}\n")
-        assert [words for words in said if words.startswith(f"/etc/fstab line 2 names {word} already")], (line, said)  # fmt: skip
+        assert named("/etc/fstab", 2, word) in lines(tmp_path, "/etc/fstab", f"# x\n{line}\n")
     for text, word in (
         (f"ARRAY /dev/md0\n  UUID={digits}", f"UUID={digits}"),
         (
@@ -177,9 +180,8 @@ def test_f56_however_it_is_spelled(tmp_path: Path) -> None:
         ("ARRAY <ignore> name=pair:data", "name=pair:data"),
         ("ARRAY /dev/md/x 'name=data'", "name=data"),
     ):
-        said = lines(tmp_path, "/etc/mdadm/mdadm.conf", f"DEVICE partitions\n{text}\n")
-        named = [words for words in said if words.startswith(f"/etc/mdadm/mdadm.conf line 2 names {word} already")]  # fmt: skip
-        assert named, (text, said)
+        conf = "/etc/mdadm/mdadm.conf"
+        assert named(conf, 2, word) in lines(tmp_path, conf, f"DEVICE partitions\n{text}\n")
 
 
 def test_f56_a_volume_by_the_names_of_device_mapper(tmp_path: Path) -> None:
@@ -187,8 +189,7 @@ def test_f56_a_volume_by_the_names_of_device_mapper(tmp_path: Path) -> None:
     text = LAYOUT.replace("filesystems:\n", group).replace("device: data", "device: v-g.home")
     for word in ("/dev/v-g/home", "/dev/mapper/v--g-home", f"{BY_ID}dm-name-v--g-home"):
         box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").put("file", "/etc/fstab", content=f"{word} /other ext4\n", size=50)  # fmt: skip
-        said = sentences(decided(plan_of(text, tmp_path), box).refusals)
-        assert [words for words in said if words.startswith(f"/etc/fstab line 1 names {word} already")], said
+        assert named("/etc/fstab", 1, word) in decided(plan_of(text, tmp_path), box).refusals
 
 
 def test_f56_an_address_that_counts_no_more_is_told(tmp_path: Path) -> None:

@@ -24,7 +24,9 @@ from raidplan.apply.preflight.surroundings import (
     unwritable,
 )
 from raidplan.apply.preflight.versions import too_old
+from raidplan.apply.refusal import refusal
 from raidplan.apply.world import World
+from raidplan.base.figures import Figure
 from raidplan.facts import Machine
 from raidplan.facts.host import parse_version
 from raidplan.plan.step import Plan, Proof, Run, Step, WriteBlock, WriteFile
@@ -86,18 +88,16 @@ def test_f43_root_without_its_capability_is_told_so() -> None:
 
 
 def test_f43_whoever_is_not_root_is_refused() -> None:
-    assert [refusal_text(each) for each in preflight.is_root(situation(machine=Machine(is_root=False)))] == [
-        "not root: run it with sudo"
-    ]
-    assert [refusal_text(each) for each in preflight.is_root(situation(machine=Machine(is_root=True)))] == []
+    assert [*preflight.is_root(situation(machine=Machine(is_root=False)))] == [refusal("not-root")]
+    assert [*preflight.is_root(situation(machine=Machine(is_root=True)))] == []
 
 
 def test_f36_without_udev_nothing_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(udev_is_absent, "__defaults__", (tmp_path / "control",))
-    (words,) = (refusal_text(each) for each in preflight.udev_runs(situation(Run(("true",)))))
-    assert words.startswith("udev does not run (there is no ")
+    absent = refusal("udev-absent", place=str(tmp_path / "control"))
+    assert [*preflight.udev_runs(situation(Run(("true",))))] == [absent]
     (tmp_path / "control").touch()
-    assert not [refusal_text(each) for each in preflight.udev_runs(situation(Run(("true",))))]
+    assert not [*preflight.udev_runs(situation(Run(("true",))))]
 
 
 def test_f36_what_awaits_no_device_needs_no_udev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,11 +110,10 @@ def test_without_systemd_nothing_is_mounted(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(systemd_is_absent, "__defaults__", (tmp_path / "system",))
     step = replace(situation(Run(("true",))).plan.steps[0], proof=Proof("mount", "/srv", {}))
     mount = replace(situation(), plan=Plan("h", "", "", (), (step,)))
-    (words,) = (refusal_text(each) for each in preflight.systemd_runs(mount))
-    assert words.startswith(f"systemd does not run here (there is no {tmp_path}/system)")
-    assert not [refusal_text(each) for each in preflight.systemd_runs(situation(Run(("true",))))]
+    assert [*preflight.systemd_runs(mount)] == [refusal("systemd-absent", place=f"{tmp_path}/system")]
+    assert not [*preflight.systemd_runs(situation(Run(("true",))))]
     (tmp_path / "system").mkdir()
-    assert not [refusal_text(each) for each in preflight.systemd_runs(mount)]
+    assert not [*preflight.systemd_runs(mount)]
 
 
 @pytest.fixture
@@ -130,17 +129,22 @@ def program(tmp_path: Path) -> Path:
 
 @root
 @pytest.mark.parametrize(
-    ("file", "folder", "owner", "said"),
+    ("file", "folder", "owner", "why"),
     [
-        (0o755, 0o755, 0, ""),
-        (0o775, 0o755, 0, "mdadm can be written by others than root (mode 775): chmod go-w"),
-        (0o757, 0o755, 0, "mdadm can be written by others than root (mode 757)"),
-        (0o755, 0o777, 0, "bin can be written by others than root (mode 777)"),
-        (0o755, 0o755, 1000, "mdadm belongs to user 1000, not to root"),
+        (0o755, 0o755, 0, ()),
+        (0o775, 0o755, 0, ("mdadm", "mode", "775")),
+        (0o757, 0o755, 0, ("mdadm", "mode", "757")),
+        (0o755, 0o777, 0, ("bin", "mode", "777")),
+        (0o755, 0o755, 1000, ("mdadm", "owner", 1000)),
     ],
 )
 def test_f69_a_tool_that_others_may_change_is_refused(
-    program: Path, file: int, folder: int, owner: int, said: str, monkeypatch: pytest.MonkeyPatch
+    program: Path,
+    file: int,
+    folder: int,
+    owner: int,
+    why: tuple[Figure, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     program.chmod(file)
     os.chown(program, owner, 0)
@@ -148,13 +152,14 @@ def test_f69_a_tool_that_others_may_change_is_refused(
     link = program.parent.parent / "link"
     link.symlink_to(program)
     monkeypatch.setattr(preflight, "find_tool", lambda name: str(link))
-    found = [refusal_text(each) for each in preflight.tools_are_roots(situation(Run(("mdadm",))))]
-    assert len(found) == bool(said) and all(said in words for words in found)
+    refused = [*preflight.tools_are_roots(situation(Run(("mdadm",))))]
+    found = [(Path(each.place).name, each.case, *each.figures.values()) for each in refused]
+    assert found == ([why] if why else []) and {each.code for each in refused} <= {"program-not-roots"}
 
 
 @root
 def test_f69_the_tools_of_this_machine_are_roots() -> None:
-    assert not [*sentences(changed_by_others("/bin/sh"))]
+    assert not [*changed_by_others("/bin/sh")]
 
 
 @pytest.mark.parametrize("says", ["", "unknown", "BusyBox multi-call binary"])
@@ -162,10 +167,10 @@ def test_f39_a_program_that_tells_no_version_is_another_one(says: str, tmp_path:
     """A script around it, a box of many programs: what it would do with our arguments is not known."""
     plan = plan_of(LAYOUT, tmp_path)
     tools = {"mdadm": {"path": "/usr/sbin/mdadm", "version": parse_version(says)}}
-    (said,) = sentences(too_old(plan, Machine(objects={"tool": tools})))
-    assert said.startswith("mdadm does not tell its version: it is another program of that name")
+    unknown = refusal("version", "unknown", place="mdadm")
+    assert [*too_old(plan, Machine(objects={"tool": tools}))] == [unknown]
     tools["mdadm"]["version"] = parse_version("mdadm - v4.3 - 2024-02-15")
-    assert not [*sentences(too_old(plan, Machine(objects={"tool": tools})))]
+    assert not [*too_old(plan, Machine(objects={"tool": tools}))]
 
 
 @root
@@ -210,22 +215,22 @@ def a_folder(etc: Path) -> None:
 @pytest.mark.root
 @root
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "case"),
     [
         (None, ""),
-        (full, "bytes left, too few to replace"),
-        (without_inodes, "inodes left, too few to replace"),
-        (read_only, "cannot be written to, so"),
-        (a_folder, "is not a regular file"),
+        (full, "room"),
+        (without_inodes, "inodes"),
+        (read_only, "folder"),
+        (a_folder, "not-regular"),
     ],
 )
-def test_f53_f54_an_etc_that_takes_no_file_is_known_before_the_first_write(etc: Path, harm, said: str) -> None:  # type: ignore[no-untyped-def]  # fmt: skip
+def test_f53_f54_an_etc_that_takes_no_file_is_known_before_the_first_write(etc: Path, harm, case: str) -> None:  # type: ignore[no-untyped-def]  # fmt: skip
     block = WriteBlock(str(etc / "fstab"), BLOCK, "pair")
     if harm:
         harm(etc)
-    found = [refusal_text(each) for each in preflight.files_can_be_written(situation(block))]
-    assert len(found) == bool(said) and all(said in words for words in found), found
-    if not said:
+    found = [(each.code, each.case, each.place) for each in preflight.files_can_be_written(situation(block))]
+    assert found == ([("file-not-writable", case, block.file)] if case else [])
+    if not case:
         assert write(block, World())
 
 
@@ -241,9 +246,10 @@ def test_f53_an_immutable_file_or_folder(tmp_path: Path) -> None:
     try:
         file.write_text("# mine\n")
         for each in (file, file.parent):
-            assert not [*sentences(unwritable(str(file), 100))]
+            assert not [*unwritable(str(file), 100)]
             tool("chattr", "+i", each)
-            assert [*sentences(unwritable(str(file), 100))] == [f"{each} is immutable or append-only: chattr -i -a {each}"]  # fmt: skip
+            fixed = refusal("file-not-writable", "immutable", place=str(each))
+            assert [*unwritable(str(file), 100)] == [fixed]
             tool("chattr", "-i", each)
     finally:
         tool("umount", tmp_path / "etc")
@@ -254,23 +260,18 @@ def test_f53_an_immutable_file_or_folder(tmp_path: Path) -> None:
 def test_f53_a_file_that_is_a_mount_of_its_own(tmp_path: Path) -> None:
     file = tmp_path / "a fstab"
     file.write_text("# mine\n")
-    assert not [*sentences(unwritable(str(file), 100))]
+    assert not [*unwritable(str(file), 100)]
     tool("mount", "--bind", file, file)
     try:
-        (said,) = sentences(unwritable(str(file), 100))
+        (found,) = unwritable(str(file), 100)
     finally:
         tool("umount", file)
-    assert (
-        said
-        == f"{file} is a mount of its own, as containers have them, so it cannot be replaced: umount {file}"
-    )
+    assert found == refusal("file-not-writable", "mount", place=str(file), target=str(file))
 
 
 def test_f53_nothing_is_said_to_whoever_is_not_root_anyway(tmp_path: Path) -> None:
     block = WriteBlock("/proc/nothing/fstab", BLOCK, "pair")
-    assert not [
-        refusal_text(each) for each in preflight.files_can_be_written(situation(block, machine=Machine()))
-    ]
+    assert not [*preflight.files_can_be_written(situation(block, machine=Machine()))]
 
 
 @pytest.mark.parametrize(
@@ -292,7 +293,7 @@ def test_f53_every_state_of_fstab_keeps_its_bytes(before: bytes | None, tmp_path
     if before is not None:
         file.write_bytes(before)
     block = WriteBlock(str(file), BLOCK, "pair")
-    assert not [*sentences(unwritable(str(file), 100))]
+    assert not [*unwritable(str(file), 100)]
     assert write(block, World()) and not write(block, World())
     after = file.read_bytes()
     kept = before or b""
@@ -329,6 +330,6 @@ def test_f40_f42_without_its_personality_no_array_is_begun(
     modules = {name: dict(each) for name, each in machine.objects["module"].items() if name != module}
     modules |= {module: found} if found else {}
     without = replace(machine, objects={**machine.objects, "module": modules}, kernel="6.1")
-    refusals = sentences(decide(plan, without, Past(), here=False).refusals)
-    assert any(f"the kernel 6.1 has no module {module}" in words for words in refusals), refusals
+    missing = refusal("module-missing", place=module, kernel="6.1")
+    assert missing in decide(plan, without, Past(), here=False).refusals
     assert not decide(plan, machine, Past(), here=False).refusals

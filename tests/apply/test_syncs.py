@@ -11,7 +11,7 @@ from raidplan.apply.syncs import Sync, syncs
 from raidplan.apply.world import World
 from raidplan.facts import Machine
 from raidplan.plan.step import Plan, Proof, Run, Step
-from raidplan.render.syncs import sync_text
+from raidplan.render.syncs import NO_RESTART, sync_text
 
 STEP = Step(
     "array.x", "array", "make x", Run(("mdadm",)), "arrays.x", guard=("{d0}",), proof=Proof("array", "u", {})
@@ -94,7 +94,7 @@ def test_who_restarts_while_grub_reads_a_member_that_is_not_whole_is_warned(
         (md / "sync_action").write_text(f"{action}\n")
         (sync,) = syncs(replace(PLAN, steps=steps), MACHINE, Scratch(md.parents[3]), ())
         assert sync.boots is boots
-        assert ("do not restart before" in sync_text(sync)) is boots
+        assert (NO_RESTART in sync_text(sync)) is boots
 
 
 @pytest.mark.parametrize("action", ["idle", "frozen", ""])

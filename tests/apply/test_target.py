@@ -194,9 +194,7 @@ def test_a_system_that_was_out_of_sight_before_its_mounts_is_not_called_missing(
     assert {step.id for step in after.postponed} >= {"config.fstab", "config.initramfs"}
     assert apply_command.missing(after) == () and apply_command.installed(after)
     (words,) = apply_command.waiting(after)
-    assert (
-        words.startswith("the file systems mounted below /mnt contain a system") and "mmdebstrap" not in words
-    )
+    assert "/mnt" in words and "mmdebstrap" not in words
     assert apply_command._hand_over(after, root / "none", world) == STOPPED
 
 
@@ -262,7 +260,7 @@ def test_a_system_without_a_kernel_gets_all_but_the_initramfs(tmp_path: Path) ->
     boot(root / "mnt", "6.1")
     without_loader = decided(root, state)
     assert {step.id for step in without_loader.postponed} == INSTALLED
-    assert any("lacks the packages debconf and grub2-common" in words for words in waiting(without_loader))
+    assert any("debconf and grub2-common" in words for words in waiting(without_loader))
     assert missing(without_loader) == ("debconf", "grub2-common")
 
 
@@ -278,7 +276,7 @@ def test_systemd_boot_waits_for_its_package_and_stands_then(tmp_path: Path) -> N
     waits = decide(made, world.read(made), read_past(root / "var/lib/raidplan"), here=False)
     names = {step.id for step in waits.postponed}
     assert names >= {"boot.systemd-boot.a0.esp", "boot.systemd-boot.a1.esp"}
-    assert any("lacks the package systemd-boot-efi" in words for words in waiting(waits))
+    assert any("systemd-boot-efi" in words for words in waiting(waits))
     image.touch()
     assert apply(made, Simulated(made, root, state)) == "done"
     assert apply(made, Simulated(made, root, state)) == "nothing to do"
@@ -381,9 +379,9 @@ def test_a_folder_with_files_is_no_target(tmp_path: Path) -> None:
 def test_without_a_target_another_root_is_refused_and_the_option_named(tmp_path: Path) -> None:
     root, state = rescue(tmp_path)
     state.objects["mount"] = {"/": {"source": "overlay", "type": "overlay", "flags": ["relatime"]}}
-    said = apply(plan(""), Simulated(plan(""), root, state))
-    assert "this system runs from another file system" in said and "--target /mnt" in said
-    assert "umount" not in said
+    found = decided(root, state, "").refusals
+    assert ("differs", "root-elsewhere") in {(each.code, each.case) for each in found}
+    assert "umount" not in apply(plan(""), Simulated(plan(""), root, state))
 
 
 @pytest.mark.parametrize("target", ["mnt", "/", "/proc/x", "/mnt/", "//mnt", "/mnt/../mnt"])

@@ -18,7 +18,9 @@ from raidplan.apply.change.elsewhere import copy_elsewhere
 from raidplan.apply.decide.maker import foreign
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
+from raidplan.apply.note import Note, note
 from raidplan.apply.preflight.versions import behaviours, notes, too_old, written
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.filesystems import FILESYSTEMS, uuid_modes
 from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
 from raidplan.base.magic import Magic, raw_uuid
@@ -34,7 +36,6 @@ from raidplan.facts.magic import Found, recognised
 from raidplan.facts.run import Result, clock_variable
 from raidplan.plan.changes import by_hand
 from raidplan.plan.step import Plan, Run, Step, Value
-from raidplan.render.note_words import note_text
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
@@ -166,18 +167,18 @@ def making(plan: Plan) -> Step:
 def test_the_versions_of_its_package_are_known(tmp_path: Path) -> None:
     plan = plan_of(LAYOUT, tmp_path)
 
-    def told(version: str) -> tuple[list[str], list[str]]:
+    def told(version: str) -> tuple[list[Refusal], list[Note]]:
         tools = {"mkfs.tinyfs": {"path": "/sbin/mkfs.tinyfs", "version": version}}
         machine = Machine((), {"tool": tools, "kernel": {"6.1": {}}}, kernel="6.1")  # type: ignore[dict-item]
-        return [*sentences(too_old(plan, machine))], [*map(note_text, notes(plan, machine))]
+        return [*too_old(plan, machine)], [*notes(plan, machine)]
 
     assert told("1.2") == ([], [])
-    assert "older than 1.2" in told("1.1")[0][0]
-    read, newer = sorted(told("1.5")[1])
-    assert (
-        "tiny blocks, as mkfs.tinyfs writes it here, can only be read by Linux 9.9" in read
-        and "newer than 1.4" in newer
-    )
+    old = refusal("version", "old", place="mkfs.tinyfs", version="1.1", oldest="1.2")
+    assert told("1.1")[0] == [old]
+    newer, read = told("1.5")[1]
+    assert newer == note("program-newer", program="mkfs.tinyfs", version="1.5", newest="1.4")
+    assert (read.code, read.place) == ("kernel-cannot-read", "filesystems.a")
+    assert read.figures == {"what": "tiny blocks", "program": "mkfs.tinyfs", "since": "9.9", "version": "6.1"}
     assert TINY.behaviours[0] in behaviours() and TINY.written[0] in written()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.configuration.initramfs import reasons_not_to_renew, renew
+from raidplan.apply.refusal import refusal
 from raidplan.apply.world import World
 from raidplan.facts.host import read_initramfs, versions
 from raidplan.facts.run import Result
@@ -20,7 +21,6 @@ from raidplan.plan.validity import faults
 from raidplan.render.plan_shell import plan_shell
 from raidplan.render.plan_text import action_lines
 from tests.apply.runs import plan_of
-from tests.apply.sentences import sentences
 from tests.initramfs import UUID, boot, cpio
 
 IMAGINE = INITRAMFS_TOOLS._replace(
@@ -89,16 +89,16 @@ def test_its_image_is_read_and_made_anew(root: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_what_stands_in_its_way_is_said_in_its_words(root: Path) -> None:
-    assert [*sentences(reasons_not_to_renew(root, "6.1", RENEWAL))] == []
+    assert [*reasons_not_to_renew(root, "6.1", RENEWAL)] == []
     (root / "etc/imagine.conf").write_text("renew=never\n")
     (root / "usr/bin/imagine-all").write_text("exec dream\n")
-    another, off = sentences(reasons_not_to_renew(root, "6.1", RENEWAL))
-    assert another.startswith("/usr/bin/imagine-all does not belong to imagine") and off.startswith(
-        "/etc/imagine.conf says renew=never"
-    )
+    another, off = reasons_not_to_renew(root, "6.1", RENEWAL)
+    assert (another.case, another.place) == ("other-generator", "/usr/bin/imagine-all")
+    assert another.figures["name"] == "imagine"
+    assert off == refusal("initramfs", "switched-off", place="/etc/imagine.conf", setting="renew=never")
     (root / "boot/initramfs-6.1.img").unlink()
-    (none,) = sentences(reasons_not_to_renew(root, "6.2", RENEWAL))
-    assert "imagine --first 6.2" in none
+    (none,) = reasons_not_to_renew(root, "6.2", RENEWAL)
+    assert (none.case, none.figures["command"]) == ("none", "imagine --first 6.2")
 
 
 def _with(action: RenewInitramfs | Run) -> Plan:

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from raidplan.apply import execute
-from raidplan.apply.change.obsolete import Standing
+from raidplan.apply.change.obsolete import Mounted, Prioritised, Standing, Tuned
 from raidplan.apply.change.remove_configuration import removals
 from raidplan.apply.configuration.blocks import BrokenBlock, wanted_text
 from raidplan.apply.decision import Decision, decide
@@ -219,14 +219,12 @@ def test_what_still_runs_is_told_once_with_what_ends_it(before: tuple[Path, Stat
     same, later = plan_of(tmp_path / "same", earlier), plan_of(tmp_path, untuned)
     assert decided(same, Simulated(same, root, state)).standing == ()
     world = Simulated(later, root, state)
-    said = told(decided(later, world))
-    since = "which the layout no longer sets; it ends with the next boot"
-    assert said == (
-        f"left running: md_p keeps stripe_cache_size 1024, {since}, or now: echo 256 >/sys/block/md_p/md/stripe_cache_size",
-        f"left running: md_p keeps read_ahead_kb 1024, {since}",
-    )
+    cache = Tuned("md_p", "md/stripe_cache_size", 1024, "layout")
+    ahead = Tuned("md_p", "queue/read_ahead_kb", 1024, "layout")
+    assert decided(later, world).standing == (cache, ahead)
+    assert (cache.default, ahead.default) == ("256", "")
     less = plan_of(tmp_path / "less", less_tuned)
-    assert told(decided(less, Simulated(less, root, state))) == said[:1]
+    assert decided(less, Simulated(less, root, state)).standing == (cache,)
     assert apply(later, world) == "done"
     assert tuned == running, "nothing is taken from an array that runs"
     assert apply(later, Simulated(later, root, state)) == "nothing to do"
@@ -243,9 +241,7 @@ def test_a_mount_that_stays_is_told_with_what_ends_it(before: tuple[Path, State]
     state = again(before, root)
     later = plan_of(tmp_path, unmounted_home)
     world = Simulated(later, root, state)
-    assert told(decided(later, world)) == (
-        "left mounted: /srv/home, which the layout no longer mounts; it ends with the next boot, or now: umount /srv/home",
-    )
+    assert decided(later, world).standing == (Mounted("/srv/home"),)
     assert apply(later, world) == "done"
     assert "/srv/home" in state.objects["mount"], "nobody's files are taken away under them"
     assert decided(later, Simulated(later, root, state)).standing == ()
@@ -281,15 +277,14 @@ def test_a_priority_that_stays_is_told_with_what_ends_it(
 
     later = plan_of(tmp_path, change)
     world = Simulated(later, root, state)
-    (said,) = told(decided(later, world))
+    (stays,) = decided(later, world).standing
     key, area = next(
         (key, area)
         for key, area in state.objects["swap"].items()
         if area.get("active") and key.startswith("file:") == (name == "f")
     )
     source = key.removeprefix("file:") if name == "f" else f"UUID={key}"
-    assert said.startswith(f"left running: swap {source} keeps priority 5, which the layout no longer sets")
-    assert said.endswith(f"its content: swapoff {source} && swapon {source}")
+    assert stays == Prioritised(source, 5)
     assert apply(later, world) == "done"
     assert area["priority"] == 5 and not any(line.startswith("swap") for line in world.executed)
     area["priority"] = 7  # somebody has set it since
@@ -353,16 +348,12 @@ def test_what_stands_is_told(before: tuple[Path, State], tmp_path: Path) -> None
     same, later = plan_of(tmp_path / "same", earlier), plan_of(tmp_path, bare)
     assert decided(same, Simulated(same, root, state)).standing == ()
     decision = decided(later, Simulated(later, root, state))
-    said = [obsolete_text(each) for each in decision.standing if isinstance(each, Standing)]
-    for words in (
-        "the array pair:a (",
-        "the array pair:b (",
-        "the filesystem old (",
-        "the filesystem before (",
-        "the swap one (",
-    ):
-        assert any(line.startswith(f"left standing: {words}") for line in said), (words, said)
-    assert all(line.endswith("is no longer in the layout; raidplan leaves it as it is") for line in said)
+    found = {(each.kind, each.name) for each in decision.standing if isinstance(each, Standing)}
+    arrays, filesystems = (
+        {("array", "pair:a"), ("array", "pair:b")},
+        {("filesystem", "old"), ("filesystem", "before")},
+    )
+    assert found >= arrays | filesystems | {("swap", "one")}
 
 
 def test_a_plan_that_was_made_for_a_machine_takes_back_what_it_says(
@@ -386,7 +377,9 @@ def test_a_broken_block_is_refused(before: tuple[Path, State], tmp_path: Path) -
     fstab.write_text(fstab.read_text().replace("# <<< raidplan pair\n", ""))
     later = plan_of(tmp_path, bare)
     world = Simulated(later, root, state)
-    assert "do not occur once each" in apply(later, world) and world.effects == []
+    broken = [(each.code, each.case, each.place) for each in decided(later, world).refusals]
+    assert ("block-damaged", "", "/etc/fstab") in broken
+    assert apply(later, world) != "done" and world.effects == []
 
 
 def test_rules_too_large_to_be_read_are_refused(before: tuple[Path, State], tmp_path: Path) -> None:
@@ -396,7 +389,9 @@ def test_rules_too_large_to_be_read_are_refused(before: tuple[Path, State], tmp_
     for number, change in enumerate((earlier, untuned)):
         later = plan_of(tmp_path / str(number), change)
         world = Simulated(later, root, state)
-        assert "is larger than a configuration file should be" in apply(later, world) and not world.effects
+        found = [(each.code, each.case, each.place) for each in decided(later, world).refusals]
+        assert ("block-damaged", "large", f"/{RULES}") in found
+        assert apply(later, world) != "done" and not world.effects
 
 
 def test_killed_at_every_effect_and_resumed(

@@ -11,9 +11,11 @@ from random import Random
 import pytest
 
 from raidplan.apply.journal.journal import open_journal, read_past
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.plan.codec import plan_digest, plan_to_json
 from raidplan.plan.places import INITRAMFS_ASIDE
 from raidplan.plan.step import Plan
+from raidplan.render.refusals import refusal_text
 from tests.apply.earlier import plan_of as changed_plan
 from tests.apply.earlier import set_to, standing
 from tests.apply.runs import apply, impatient, machine, plan_of
@@ -164,7 +166,8 @@ def test_f61_f62_wherever_it_was_killed_it_is_undone_or_the_step_is_named(
         codes.append(undone(plan, root, state))
         said = capsys.readouterr().err
         if codes[-1] == 4:
-            assert f"the point of no return was passed by {created}" in said
+            say = next(step.say for step in plan.steps if step.id == created)
+            assert refusal_text(refusal("not-undoable", "passed", step=created, say=say)) in said
         else:
             assert codes[-1] == (0 if begun else 2), at
             assert configuration(root, state) == was, at
@@ -224,7 +227,8 @@ def test_what_somebody_wrote_between_two_parts_of_a_run_is_not_taken_back(
     both = file.read_text()
     assert "raidplan" in both and "# theirs" in both
     assert undone(plan, tmp_path, state) == 4
-    assert "mdadm.conf was changed since, and not by this apply" in capsys.readouterr().err
+    changed = refusal("changed-since", "file", place=f"/{LINK}")
+    assert refusal_text(changed) in capsys.readouterr().err
     assert file.read_text() == both
 
 
@@ -271,7 +275,9 @@ def test_a_unit_that_somebody_switched_since_is_left(
     was = configuration(root, state)
     assert undone(later, root, state) == 4
     said = capsys.readouterr().err
-    assert "mdcheck_start.timer is masked, was disabled before, and this apply made it enabled" in said
+    switched = {"now": "masked", "before": "disabled", "made": "enabled"}
+    found = Refusal("changed-since", "unit", "mdcheck_start.timer", figures=switched)
+    assert refusal_text(found) in said
     assert configuration(root, state) == was
 
 
@@ -287,7 +293,8 @@ def test_a_file_without_a_copy_is_named(
     journal.intent("config.fstab")
     journal.ended("config.fstab", 0.1)
     assert undone(later, root, state) == 4
-    assert "/etc/fstab was written, and there is no copy of what it held before" in capsys.readouterr().err
+    none = refusal("not-undoable", "no-copy", place="/etc/fstab")
+    assert refusal_text(none) in capsys.readouterr().err
 
 
 def test_a_plan_that_is_not_that_of_the_run_undoes_nothing(

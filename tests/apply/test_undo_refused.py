@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.undo.copies import Copies, Copy, FileCopy, digest
 from raidplan.apply.undo.undo import Way, go_back, way_back
 from raidplan.apply.world import World
+from raidplan.base.figures import Figure, Figures
 from raidplan.plan.step import Plan, Step
-from tests.apply.sentences import sentences
 from tests.apply.stacks import LAYOUT, MIB, TB, Box, plan_of
 
 OLD = bytes(8192)
@@ -78,24 +79,29 @@ def test_a_table_that_this_apply_wrote_is_taken_back(plan: Plan, tmp_path: Path)
     assert world.written == ["/dev/sdb"] and told == ["d0"]
 
 
+def since(case: str, **figures: Figure) -> Refusal:
+    """The refusal of the disk d0, which is not as the copy or the run left it."""
+    return refusal("changed-since", case, place="d0", node="/dev/sdb", **figures)
+
+
 def test_the_point_of_no_return(plan: Plan, tmp_path: Path) -> None:
     past = replace(PAST, run=(TABLE, "filesystem.data.make"), final=frozenset({"filesystem.data.make"}))
-    (said,) = sentences(way(plan, made(plan), Kept(tmp_path), past).refusals)
-    assert said.startswith(
-        "the point of no return was passed by filesystem.data.make (format data as ext4 data"
-    )
+    make = step(plan, "filesystem.data.make")
+    passed = refusal("not-undoable", "passed", step=make.id, say=make.say)
+    assert way(plan, made(plan), Kept(tmp_path), past).refusals == [passed]
 
 
 def test_a_disk_that_is_not_there(plan: Plan, tmp_path: Path) -> None:
     box = made(plan)
     del box.disks["sdb"]
-    (said,) = sentences(way(plan, box, Kept(tmp_path)).refusals)
-    assert said.startswith("d0: no disk has serial PAIR-0")
+    (found,) = way(plan, box, Kept(tmp_path)).refusals
+    assert (found.code, found.place) == ("disk-unmatched", "d0")
+    assert found.figures["identifiers"] == ("serial PAIR-0",)
 
 
 def test_a_copy_of_a_disk_of_another_size(plan: Plan, tmp_path: Path) -> None:
-    said = sentences(way(plan, made(plan), Kept(tmp_path), copy=replace(COPY, size=TB - 512)).refusals)
-    assert said == [f"d0 (/dev/sdb) has {TB} bytes in blocks of 512, and had {TB - 512} in 512"]
+    refused = way(plan, made(plan), Kept(tmp_path), copy=replace(COPY, size=TB - 512)).refusals
+    assert refused == [since("size", size=TB, block=512, size_before=TB - 512, block_before=512)]
 
 
 def test_another_disk_that_fits_the_layout_as_well(plan: Plan, tmp_path: Path) -> None:
@@ -103,25 +109,23 @@ def test_another_disk_that_fits_the_layout_as_well(plan: Plan, tmp_path: Path) -
     box = made(plan)
     box.disks["sdb"] = replace(box.disks["sdb"], wwn="0x5000c500a0000001")
     copy = replace(COPY, serial="PAIR-0", wwn="0x5000c500a0000000")
-    (said,) = sentences(way(plan, box, Kept(tmp_path), copy=copy).refusals)
-    assert said == (
-        "d0 (/dev/sdb) has serial PAIR-0 and wwn 0x5000c500a0000001, and the disk that was copied has serial PAIR-0 and wwn "
-        "0x5000c500a0000000: it is another one"
-    )
+    now: Figures = {"serial": "PAIR-0", "wwn": "0x5000c500a0000001"}
+    before: Figures = {"serial_before": "PAIR-0", "wwn_before": "0x5000c500a0000000"}
+    assert way(plan, box, Kept(tmp_path), copy=copy).refusals == [since("other-disk", **now, **before)]
     assert way(plan, box, Kept(tmp_path), copy=replace(copy, wwn="")).refusals == []
 
 
 def test_a_disk_that_the_last_layout_of_the_run_does_not_have(plan: Plan, tmp_path: Path) -> None:
     less = replace(plan, disks=tuple(disk for disk in plan.disks if disk.name != "d0"))
-    (said,) = sentences(way(less, made(plan), Kept(tmp_path)).refusals)
-    assert said == "d0 was written to, and the layout that was applied last does not have it"
+    gone = refusal("not-undoable", "not-in-layout", place="d0")
+    assert way(less, made(plan), Kept(tmp_path)).refusals == [gone]
     assert way(less, made(plan), Kept(tmp_path), replace(PAST, run=("other",))).refusals == []
 
 
 def test_a_disk_in_use(plan: Plan, tmp_path: Path) -> None:
     box = made(plan)
     box.disks["sdb"] = replace(box.disks["sdb"], users=("mounted at /srv",))
-    assert sentences(way(plan, box, Kept(tmp_path)).refusals) == ["d0 (/dev/sdb) is in use: mounted at /srv"]
+    assert way(plan, box, Kept(tmp_path)).refusals == [since("in-use", users=("mounted at /srv",))]
 
 
 def test_a_disk_in_use_that_is_as_it_was_needs_nothing(plan: Plan, tmp_path: Path) -> None:
@@ -142,41 +146,35 @@ def test_a_disk_that_an_undo_has_put_back_is_its_owners_again(plan: Plan, tmp_pa
 
 
 def test_what_somebody_else_wrote(plan: Plan, tmp_path: Path) -> None:
-    said = sentences(way(plan, made(plan), Kept(tmp_path, deep=NEW[:512])).refusals)
-    assert said == [
-        f"d0 (/dev/sdb) was changed at byte {100 * MIB} since, and not by this apply: it is left as it is"
-    ]
+    refused = way(plan, made(plan), Kept(tmp_path, deep=NEW[:512])).refusals
+    assert refused == [since("byte", byte=100 * MIB)]
 
 
 def test_another_table(plan: Plan, tmp_path: Path) -> None:
     other = made(plan).put("table", "ffffffff-1111-4222-8333-123456789abc", disk="/dev/sdb", partitions=[])
-    said = sentences(way(plan, other, Kept(tmp_path)).refusals)
-    assert said == [
-        "d0 (/dev/sdb): it has another partition table now (ffffffff-1111-4222-8333-123456789abc), which was not written by this apply"
-    ]
+    table = since("other-table", uuid="ffffffff-1111-4222-8333-123456789abc")
+    assert way(plan, other, Kept(tmp_path)).refusals == [table]
 
 
 def test_the_same_table_with_other_partitions(plan: Plan, tmp_path: Path) -> None:
     box = made(plan)
     for found in box.objects["table"].values():
         found["partitions"] = []
-    (said,) = sentences(way(plan, box, Kept(tmp_path)).refusals)
-    assert said.startswith("d0 (/dev/sdb): there are 0 partitions (none), planned 1")
+    (found,) = way(plan, box, Kept(tmp_path)).refusals
+    assert replace(found, deviations=()) == since("table")
+    assert [(each.name, each.found) for each in found.deviations] == [("partitions", [])]
 
 
 def test_what_came_onto_the_disk(plan: Plan, tmp_path: Path) -> None:
-    said = sentences(
-        way(plan, made(plan).put("content", "/dev/sdb", carries=["gpt", "ext4 x"]), Kept(tmp_path)).refusals
-    )
-    assert said == ["d0 (/dev/sdb): it carries ext4 x now"]
+    used = made(plan).put("content", "/dev/sdb", carries=["gpt", "ext4 x"])
+    assert way(plan, used, Kept(tmp_path)).refusals == [since("content", found=("ext4 x",))]
 
 
 def test_what_came_onto_its_partition(plan: Plan, tmp_path: Path) -> None:
     uuid = step(plan, TABLE).awaits[0].removeprefix("/dev/disk/by-partuuid/")
     box = made(plan).put("content", f"partition:{uuid}", carries=["ext4 x"])
-    assert sentences(way(plan, box, Kept(tmp_path)).refusals) == [
-        f"d0 (/dev/sdb): its partition {uuid} carries ext4 x now: somebody uses it"
-    ]
+    used = since("partition", uuid=uuid, found=("ext4 x",))
+    assert way(plan, box, Kept(tmp_path)).refusals == [used]
 
 
 class Filled(Kept):
@@ -197,9 +195,9 @@ def test_f61_what_nobody_recognises_in_a_new_partition_keeps_its_table(plan: Pla
     assert way(plan, made(plan), world).refusals == []
     for deep in (0, size - 8192):
         world.filled = start + deep
-        (said,) = sentences(way(plan, made(plan), world).refusals)
-        what = f"data that nothing here recognises from byte {deep} on: it was blank"
-        assert said.startswith(f"d0 (/dev/sdb): the partition from byte {start} on has {what}")
+        (found,) = way(plan, made(plan), world).refusals
+        assert (found.case, found.figures["start"]) == ("data", start)
+        assert f" {deep} " in str(found.figures["found"])
     cleared = replace(COPY, zeroed={"teardown.d0.zero": ((0, MIB),)})
     was_full = way(plan, made(plan), world, replace(PAST, run=("teardown.d0.zero", TABLE)), cleared)
     assert was_full.refusals == [], "what shows in the middle of a disk that was cleared may be old"
@@ -210,8 +208,8 @@ def test_a_file_that_was_changed_since(plan: Plan, tmp_path: Path) -> None:
     past = replace(PAST, run=("config.fstab",))
     files = {"/etc/fstab": FileCopy(b"# before\n", {"config.fstab": (digest(b"# ours\n"),)})}
     (tmp_path / "etc/fstab").write_text("# somebody else\n")
-    said = sentences(way(plan, made(plan), Kept(tmp_path, OLD), past, files=files).refusals)
-    assert said == ["/etc/fstab was changed since, and not by this apply: restore it by hand"]
+    theirs = refusal("changed-since", "file", place="/etc/fstab")
+    assert way(plan, made(plan), Kept(tmp_path, OLD), past, files=files).refusals == [theirs]
     (tmp_path / "etc/fstab").write_bytes(b"# before\n")
     assert way(plan, made(plan), Kept(tmp_path, OLD), past, files=files).refusals == []
 

@@ -17,6 +17,7 @@ from raidplan.apply.execute import execute
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.step_fingerprints import marks
 from raidplan.apply.reading import read_for
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.world import World
 from raidplan.facts.match import match
 from raidplan.plan.identities import PARTITION
@@ -61,19 +62,24 @@ def interrupted(plan: Plan, past: Past, box: Box) -> Past:
     return replace(past, is_open=True, ended=ended, marks=marked)
 
 
-def refused(decision: Decision) -> list[str]:
-    return [words for words in sentences(decision.refusals) if "not blank" in words]
+def refused(decision: Decision) -> list[Refusal]:
+    return [each for each in decision.refusals if each.code in ("target-not-blank", "disk-not-blank")]
+
+
+def on_array(found: str) -> Refusal:
+    """The refusal of the array, which has something on it."""
+    return refusal("target-not-blank", place="/dev/md/data", found=(found,))
 
 
 def test_data_on_an_array_is_not_written_over(tmp_path: Path) -> None:
     plan = plan_of(CAREFUL, tmp_path)
     box, past = made_before(plan)
-    assert refused(decided(plan, box, past)) == [f"/dev/md/data is not blank: {DATA}"]
+    assert refused(decided(plan, box, past)) == [on_array(DATA)]
     # Nor is it where the run that made it is not closed: a person can use it in the meantime.
-    assert refused(decided(plan, box, interrupted(plan, past, box))) == [f"/dev/md/data is not blank: {DATA}"]
+    assert refused(decided(plan, box, interrupted(plan, past, box))) == [on_array(DATA)]
     blank, past = made_before(plan, ())
     decision = decided(plan, blank, past)
-    assert (sentences(decision.refusals), decision.overwrites) == ((), frozenset({"/dev/md/data"}))
+    assert (decision.refusals, decision.overwrites) == ((), frozenset({"/dev/md/data"}))
 
 
 def test_what_stands_on_an_array_is_seen_whatever_its_name_is_now(tmp_path: Path) -> None:
@@ -87,7 +93,7 @@ def test_what_stands_on_an_array_is_seen_whatever_its_name_is_now(tmp_path: Path
         for name in ("127", "data"):
             box, past = made_before(plan, ())
             add(linked(box, plan, name))
-            assert refused(decided(plan, box, past)) == [f"/dev/md/data is not blank: {words}"]
+            assert refused(decided(plan, box, past)) == [on_array(words)]
 
 
 def test_what_this_layout_made_on_it_is_no_reason(tmp_path: Path) -> None:
@@ -241,8 +247,9 @@ def test_raw_bytes_on_an_old_partition_are_seen_before_and_at_the_last_moment(di
     assert not_blank(link, everywhere=True) == []
 
     put(Path(f"{node}p1"), 0, random.Random(4).randbytes(8 * MIB))
-    said = f"{link} is not blank: data that nothing here recognises from byte 0 on"
-    assert refused(decide(plan, read_for(plan), past)) == [said]
+    what = "data that nothing here recognises from byte 0 on"
+    used = refusal("target-not-blank", place=link, found=(what,))
+    assert refused(decide(plan, read_for(plan), past)) == [used]
     assert not_blank(link, everywhere=False) == []  # libblkid knows nothing of it
 
     # What was decided before those bytes came is not done either.
@@ -253,4 +260,4 @@ def test_raw_bytes_on_an_old_partition_are_seen_before_and_at_the_last_moment(di
     make = next(step for step in before.left.steps if step.creates)
     only = replace(before.left, steps=(make.among(()),))
     outcome = execute(only, before.disks, lambda event: None, Nothing(), Careful(), overwrites=before.overwrites)  # fmt: skip
-    assert outcome.failed == {make.id: f"not done, because {said}"}
+    assert outcome.failed == {make.id: f"not done, because {link} is not blank: {what}"}

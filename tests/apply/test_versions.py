@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from raidplan.apply.note import Note, note
 from raidplan.apply.preflight.versions import (
     NEEDS,
     behaviours,
@@ -22,11 +23,11 @@ from raidplan.apply.preflight.versions import (
     too_old,
     written,
 )
+from raidplan.apply.refusal import Refusal, refusal
+from raidplan.base.figures import Figures
 from raidplan.facts import Machine
 from raidplan.facts.host import parse_version, versions
 from raidplan.plan.step import Plan
-from raidplan.render.note_words import note_text
-from tests.apply.sentences import sentences
 from tests.apply.stacks import plan_of
 
 PATH = f"{os.environ.get('PATH', '')}:/sbin:/usr/sbin"
@@ -65,43 +66,64 @@ FINE = {
     "mkfs_btrfs": "6.2",
     "vgcreate": "2.03.16",
 }
+
+
+def old(program: str, version: str, oldest: str) -> Refusal:
+    return refusal("version", "old", place=program, version=version, oldest=oldest)
+
+
+def option(place: str, line: int, program: str, since: str, word: str, version: str) -> Refusal:
+    """The refusal of a program that does not know an option which the plan uses."""
+    needs: Figures = {"program": program, "since": since, "options": (word,), "version": version}
+    return Refusal("version", "option", place, line, needs)
+
+
 OLD = {
-    "mdadm": ({"mdadm": "4.1"}, "mdadm 4.1 is older than 4.2, the oldest version that raidplan supports"),
-    "sfdisk": ({"sfdisk": "2.35.2"}, "sfdisk 2.35.2 is older than 2.36, the oldest version that raidplan supports"),
-    "mkfs.btrfs": ({"mkfs_btrfs": "4.2.3"}, "mkfs.btrfs 4.2.3 is older than 4.3, the oldest version that raidplan supports"),
-    "mkswap": ({"mkswap": "2.37.2"}, "swap.s (line 13) needs mkswap 2.38 or later (for --quiet), and this machine has 2.37.2"),
-    "vgcreate": ({"vgcreate": "2.03.11"}, "volume_groups.vg0 (line 8) needs vgcreate 2.03.12 or later (for --setautoactivation), and this machine has 2.03.11"),
-}  # fmt: skip
+    "mdadm": ({"mdadm": "4.1"}, old("mdadm", "4.1", "4.2")),
+    "sfdisk": ({"sfdisk": "2.35.2"}, old("sfdisk", "2.35.2", "2.36")),
+    "mkfs.btrfs": ({"mkfs_btrfs": "4.2.3"}, old("mkfs.btrfs", "4.2.3", "4.3")),
+    "mkswap": ({"mkswap": "2.37.2"}, option("swap.s", 13, "mkswap", "2.38", "--quiet", "2.37.2")),
+    "vgcreate": (
+        {"vgcreate": "2.03.11"},
+        option("volume_groups.vg0", 8, "vgcreate", "2.03.12", "--setautoactivation", "2.03.11"),
+    ),
+}
 
 
-def said(plan: Plan, machine: Machine) -> list[str]:
-    return [*map(note_text, notes(plan, machine))]
+def told(plan: Plan, machine: Machine) -> list[Note]:
+    return [*notes(plan, machine)]
+
+
+def reader(code: str, place: str, line: int, what: str, program: str, since: str, version: str = "") -> Note:
+    """The note on something that only later kernels or boot loaders read."""
+    figures = {"what": what, "program": program, "since": since, "version": version}
+    return Note(code, place, line, figures)
 
 
 def test_versions_that_fit_get_no_word(tmp_path: Path) -> None:
     made = plan(tmp_path)
-    assert [*sentences(too_old(made, machine(**FINE))), *said(made, machine(**FINE))] == []
-    assert list(sentences(too_old(made, Machine()))) == [], "what nobody knows is left to the program"
+    assert ([*too_old(made, machine(**FINE))], told(made, machine(**FINE))) == ([], [])
+    assert list(too_old(made, Machine())) == [], "what nobody knows is left to the program"
 
 
 @pytest.mark.parametrize("name", OLD)
 def test_what_is_too_old_is_refused_with_both_versions(name: str, tmp_path: Path) -> None:
-    found, words = OLD[name]
-    assert words in list(sentences(too_old(plan(tmp_path), machine(**{**FINE, **found}))))
+    found, reason = OLD[name]
+    assert reason in list(too_old(plan(tmp_path), machine(**{**FINE, **found})))
 
 
 @pytest.mark.parametrize("found", ["4.2", "4.3", "4.6"])
 def test_zeroing_needs_an_mdadm_that_zeroes(found: str, tmp_path: Path) -> None:
-    words = "arrays.data (line 7) needs mdadm 4.3 or later (for --write-zeroes), and this machine has 4.2"
-    said = list(sentences(too_old(plan(tmp_path, sync="zero"), machine(**{**FINE, "mdadm": found}))))
-    assert said == [words] * (found == "4.2")
-    assert not list(sentences(too_old(plan(tmp_path), machine(**{**FINE, "mdadm": found}))))
+    zeroes = option("arrays.data", 7, "mdadm", "4.3", "--write-zeroes", "4.2")
+    refused = list(too_old(plan(tmp_path, sync="zero"), machine(**{**FINE, "mdadm": found})))
+    assert refused == [zeroes] * (found == "4.2")
+    assert not list(too_old(plan(tmp_path), machine(**{**FINE, "mdadm": found})))
 
 
 def test_programs_that_the_plan_does_not_run_may_be_old(tmp_path: Path) -> None:
     made = plan(tmp_path)
     without = replace(made, steps=tuple(step for step in made.steps if not step.because.startswith("swap")))
-    assert not list(sentences(too_old(without, machine(**{**FINE, "mkswap": "2.20"}))))
+    assert not list(too_old(without, machine(**{**FINE, "mkswap": "2.20"})))
 
 
 NEW = {
@@ -117,57 +139,54 @@ NEW = {
 def test_what_is_newer_than_the_tables_is_noted_and_not_refused(tool: str, tmp_path: Path) -> None:
     known, new = NEW[tool]
     made, name = plan(tmp_path), tool.replace("_", ".")
-    newer = [words for words in said(made, machine(**{**FINE, tool: new})) if "is newer than" in words]
-    assert newer == [
-        f"{name} {new} is newer than {known.rpartition('.')[0]}, the last version that raidplan was made for"
-    ]
-    assert not list(sentences(too_old(made, machine(**{**FINE, tool: new}))))
-    assert not [words for words in said(made, machine(**{**FINE, tool: known})) if "is newer than" in words]
+    newer = note("program-newer", program=name, version=new, newest=known.rpartition(".")[0])
+    found = told(made, machine(**{**FINE, tool: new}))
+    assert [each for each in found if each.code == newer.code] == [newer]
+    assert not list(too_old(made, machine(**{**FINE, tool: new})))
+    assert newer.code not in {each.code for each in told(made, machine(**{**FINE, tool: known}))}
 
 
 def test_superblocks_that_older_kernels_refuse(tmp_path: Path) -> None:
     made = plan(tmp_path)
-    writes = "arrays.os (line 6): the logical block size in the superblock, as mdadm writes it here, can only be read by Linux 6.19 or later"
-    assert list(said(made, machine("6.19.6+deb14-amd64", **FINE))) == [
-        f"{writes}, and no kernel is installed here: install that version or a later one"
-    ]
+    (unknown,) = told(made, machine("6.19.6+deb14-amd64", **FINE))
+    assert (unknown.code, unknown.place, unknown.line) == ("kernel-unknown", "arrays.os", 6)
+    assert (unknown.figures["program"], unknown.figures["since"]) == ("mdadm", "6.19")
+    old = {**unknown.figures, "version": "6.1.0-38-amd64"}
     both = ("6.19.6+deb14-amd64", "6.1.0-38-amd64")
-    assert list(said(made, machine(both[0], both, **FINE))) == [
-        f"{writes}, and this machine has 6.1.0-38-amd64"
-    ]
-    assert not list(said(made, machine(both[0], both[:1], **FINE)))
-    assert not list(said(made, machine("6.18.15", ("6.18.15", "5.10.0"), **FINE)))
+    assert told(made, machine(both[0], both, **FINE)) == [Note("kernel-cannot-read", "arrays.os", 6, old)]
+    assert not told(made, machine(both[0], both[:1], **FINE))
+    assert not told(made, machine("6.18.15", ("6.18.15", "5.10.0"), **FINE))
 
 
 def test_file_systems_that_older_kernels_and_boot_loaders_refuse(tmp_path: Path) -> None:
     later = {**FINE, "mkfs_xfs": "6.6.0", "mkfs_btrfs": "6.19"}
-    writes = "filesystems.os (line 10): nrext64, as mkfs.xfs writes it here, can only be read by"
-    tree = "filesystems.b (line 12): block-group-tree, as mkfs.btrfs writes it here, can only be read by"
-    assert list(said(plan(tmp_path), machine("5.10.0-30", ("5.10.0-30",), **later))) == [
-        f"{writes} Linux 5.19 or later, and this machine has 5.10.0-30",
-        f"{tree} Linux 6.1 or later, and this machine has 5.10.0-30",
+    xfs = ("filesystems.os", 10, "nrext64", "mkfs.xfs")
+    btrfs = ("filesystems.b", 12, "block-group-tree", "mkfs.btrfs")
+    kernel = "5.10.0-30"
+    assert told(plan(tmp_path), machine(kernel, (kernel,), **later)) == [
+        reader("kernel-cannot-read", *xfs, "5.19", kernel),
+        reader("kernel-cannot-read", *btrfs, "6.1", kernel),
     ]
-    unknown = "and no kernel is installed here: install that version or a later one"
-    assert list(said(plan(tmp_path), machine("6.12.0", **later))) == [
-        f"{writes} Linux 5.19 or later, {unknown}",
-        f"{tree} Linux 6.1 or later, {unknown}",
+    assert told(plan(tmp_path), machine("6.12.0", **later)) == [
+        reader("kernel-unknown", *xfs, "5.19"),
+        reader("kernel-unknown", *btrfs, "6.1"),
     ], "in a rescue system; but not what 5.10 can read"
     installed = machine(installed=("6.1.0-38-amd64",), **later)
-    assert not list(said(plan(tmp_path), installed))
+    assert not told(plan(tmp_path), installed)
     boots = plan(tmp_path, mount="/boot")
-    grub = [words for words in said(boots, machine(**later)) if "GRUB" in words]
-    assert f"{writes} GRUB 2.12 or later" in grub and len(grub) == 2
+    grub = [each for each in told(boots, machine(**later)) if each.code == "loader-cannot-read"]
+    assert reader("loader-cannot-read", *xfs, "2.12") in grub and len(grub) == 2
     older = installed
     older = replace(
         older,
         objects={**older.objects, "tool": {**older.objects["tool"], "grub-install": {"version": "2.06"}}},
     )
-    assert list(said(boots, older)) == [f"{writes} GRUB 2.12 or later, and this machine has 2.06"]
+    assert told(boots, older) == [reader("loader-cannot-read", *xfs, "2.12", "2.06")]
     newer = replace(
         older,
         objects={**older.objects, "tool": {**older.objects["tool"], "grub-install": {"version": "2.12"}}},
     )
-    assert list(said(boots, newer)) == []
+    assert told(boots, newer) == []
 
 
 # What the installed programs do, held against the tables whatever their versions are.

@@ -302,7 +302,8 @@ def test_help_of_a_command_is_its_own_help(capsys: pytest.CaptureFixture[str]) -
     for words in (["help"], ["help", "help"]):
         assert run(words) == 0 and capsys.readouterr().out == general
     assert run(["help", "chek"]) == 2
-    assert "'chek' is not a command; did you mean 'check'?" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "'chek'" in said and "'check'" in said
 
 
 def test_rules_are_explained_to_programs(capsys: pytest.CaptureFixture[str]) -> None:

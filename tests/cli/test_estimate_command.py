@@ -102,7 +102,7 @@ def test_many_arrays_are_counted_and_not_listed(capsys: pytest.CaptureFixture[st
     arrays = "".join(f"  s{n}: {{level: raid1, members: [d{2 * n}, d{2 * n + 1}]}}\n" for n in range(30))
     file.write_text(f"version: 1\nhost: h\nhardware:\n  disks:\n{rates}arrays:\n{arrays}")
     assert run(["estimate", str(file)]) == 0
-    assert "and 22 arrays more; --format json has them all" in capsys.readouterr().out
+    assert " 22 arrays more" in capsys.readouterr().out
 
 
 def test_an_invalid_layout_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_an_invalid_layout_is_said(capsys: pytest.CaptureFixture[str], tmp_path:
     file.write_text("version: 1\nhost: h\narrays: {s: {level: raid1, members: [d0, d1]}}\n")
     assert run(["estimate", str(file)]) == 2
     out, err = capsys.readouterr()
-    assert out == "" and "there is no device 'd0'" in err
+    assert out == "" and "unknown-device" in err and "'d0'" in err
 
 
 def test_colour_is_for_heads_alone(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.decision import Decision
+from raidplan.apply.preflight.versions import notes
 from raidplan.cli import run
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan.codec import plan_from_json
 from raidplan.plan.step import Plan
+from raidplan.render.note_words import note_text
 from raidplan.review import pipeline
 from raidplan.rules import CATALOGUE
 
@@ -185,8 +187,10 @@ def test_what_is_good_to_know_is_said_beside_the_plan(
     assert run(["plan", layout, "--machine", facts(tmp_path, new), "--format", "json"]) == 0
     out, err = capsys.readouterr()
     assert plan_from_json(out).steps == whole(layout).steps
-    assert "note: arrays.data (line 6): the logical block size in the superblock" in err
-    assert "can only be read by Linux 6.19 or later, and this machine has 6.1.0" in err
+    (found,) = (each for each in notes(whole(layout), new) if each.code == "kernel-cannot-read")
+    assert (found.place, found.line) == ("arrays.data", 6)
+    assert (found.figures["since"], found.figures["version"]) == ("6.19", "6.1.0")
+    assert f"note: {note_text(found)}\n" in err
 
 
 NAMES = {

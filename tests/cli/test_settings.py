@@ -79,7 +79,8 @@ def test_options_stand_in_place_of_settings(layout: Path, capsys: pytest.Capture
 def test_a_rule_that_does_not_exist(option: str, layout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", str(layout), option, "no-redundncy"]) == 2
     out, err = capsys.readouterr()
-    assert (out, err) == ("", "raidplan: there is no rule 'no-redundncy'; did you mean 'no-redundancy'?\n")
+    assert out == "" and err.startswith("raidplan: ") and err.count("\n") == 1
+    assert "'no-redundncy'" in err and "'no-redundancy'" in err
 
 
 def test_what_guards_data_cannot_be_ignored(layout: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -106,7 +106,7 @@ def test_a_file_that_has_another_name_now(site: Site, capsys: pytest.CaptureFixt
     site.commit()
     assert run(["diff", "--git", "HEAD~1..HEAD", site.file, moved]) == 1
     assert run(["diff", "--git", "HEAD~1..HEAD", site.file, moved, moved]) == 2
-    assert "or its old name and its new one" in capsys.readouterr().err
+    assert "its old name and" in capsys.readouterr().err
 
 
 def test_from_within_the_repository(
@@ -130,8 +130,8 @@ def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 def test_what_git_cannot_say(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "there is no revision 'nowhere'" in refused(["--git", "nowhere", site.file], capsys)
-    assert "there is no revision '--output=x'" in refused(["--git=--output=x", site.file], capsys)
+    assert "revision 'nowhere'" in refused(["--git", "nowhere", site.file], capsys)
+    assert "revision '--output=x'" in refused(["--git=--output=x", site.file], capsys)
     assert "with two dots" in refused(["--git", "main...HEAD", site.file], capsys)
     assert "takes one layout" in refused(["--git", "main", *[site.file] * 3], capsys)
     assert "takes one layout" in refused(["--git", "main", "-"], capsys)
@@ -142,7 +142,7 @@ def test_what_git_cannot_say(
     (tmp_path / "outside.yaml").write_text(LAYOUT)
     assert "not a git repository" in refused(["--git", "main", str(tmp_path / "outside.yaml")], capsys)
     monkeypatch.setattr(processes, "SEARCH", ("/nonexistent",))
-    assert "git is not installed" in refused(["--git", "main", site.file], capsys)
+    assert "not installed" in refused(["--git", "main", site.file], capsys)
 
 
 @pytest.mark.parametrize("what", ["link", "folder", "bytes", "large", "hardware link"])

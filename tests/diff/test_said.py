@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from raidplan.diff import Change, Thing
-from raidplan.diff.result import Diff, Fate
+from raidplan.diff.result import Diff, Fate, Loss, Shrink
 from raidplan.render.diff_markdown import MARKS
-from raidplan.render.diff_words import LEGEND, STYLES, plan_rows, sections
+from raidplan.render.diff_words import LEGEND, STYLES, plan_rows, sections, summary
 from raidplan.render.folded import groups
 from tests.render.planned import of_layout
 
@@ -41,6 +41,38 @@ def test_values_that_read_the_same_are_no_row() -> None:
 )
 def test_long_sizes_are_for_people(old: str, new: str, said: str) -> None:
     assert details(Change("size", old, new, None)) == (f"size: {said} (cannot be changed in place)",)
+
+
+SHRINK = Shrink(("filesystems", "f"), "/srv", "g.v", 2 << 40, 1 << 40)
+GROUP = Shrink(("volume_groups", "g"), "g", "a", 15 * 10**12, None)
+LOSS = Loss(("filesystems", "z"), "/z", "xfs", 10 << 30, "g.z", ("d0",), "it is not in the new layout")
+
+
+def test_the_last_line_tells_of_data_and_of_room() -> None:
+    room = "no data would be destroyed, but capacity would be lost on 1 file system, /srv 2.2 TB (2 TiB) -> 1.1 TB (1 TiB)"
+    smaller = replace(NOTHING, shrinks=(SHRINK,))
+    assert summary(smaller) == f"{room}: --allow-destroy says that this is meant"
+    assert summary(smaller, allowed=True) == f"{room}: allowed by --allow-destroy"
+    both = replace(NOTHING, losses=(LOSS,), shrinks=(GROUP,))
+    assert summary(both, allowed=True) == (
+        "1 thing with data would be destroyed, 10.7 GB (10 GiB); "
+        "capacity would be lost on 1 volume group, g 15 TB (13.6 TiB) -> not known: allowed by --allow-destroy"
+    )
+
+
+def test_what_gets_smaller_is_a_section() -> None:
+    (section,) = sections(replace(NOTHING, shrinks=(SHRINK, GROUP)))
+    assert section.title == "smaller: 1 file system and 1 volume group"
+    assert [row.text for row in section.rows] == [
+        "/srv gets smaller: 2.2 TB (2 TiB) -> 1.1 TB (1 TiB) on g.v",
+        "g gets smaller: 15 TB (13.6 TiB) -> not known on a",
+    ]
+
+
+def test_a_plan_without_a_step_says_so() -> None:
+    (row,) = plan_rows(replace(of_layout("examples/raid1-pair.yaml"), steps=()))
+    why = "no step: what stands needs none, and what is changed in place has its command beside the change"
+    assert (row.mark, row.text) == ("=", why)
 
 
 def test_steps_have_the_symbols_of_plans() -> None:

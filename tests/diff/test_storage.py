@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from raidplan.plan.changes import BEFORE, Before
 from tests.diff.layouts import compared, fates, lost, thing, ways
 
 A, F = "arrays.a", "filesystems.f"
@@ -74,7 +75,7 @@ def test_vfat_does_not_grow_and_loses_nothing() -> None:
     text = "hardware:\n  disks: {{d0: {{serial: S0, size: 3TB, partitions: {{v: {{size: {}}}}}}}}}\nfilesystems: {{f: {{device: d0.v, type: vfat}}}}\n"
     made = compared(text.format("1GiB"), text.format("2GiB"))
     (change,) = thing(made, F).changes
-    assert lost(made) == [] and change.how is not None and "stays as large as it is" in change.how.note
+    assert lost(made) == [] and change.how is not None and BEFORE[Before.STAYS_SMALL] in change.how.note
     assert lost(compared(text.format("2GiB"), text.format("1GiB"))) == ["file system f"]
 
 
@@ -94,7 +95,7 @@ def test_two_disks_that_exchange_their_names() -> None:
     assert lost(made) == [] and set(fates(made).values()) == {"renamed"}
     (loss,) = compared(old, text.format("S1", "S0", "d0, d1")).losses
     assert loss.name == "array a", "the stripes are in another order"
-    assert loss.hint == "only the order of its members differs: write members: [d1, d0]"
+    assert loss.hint.endswith("members: [d1, d0]")
 
 
 def test_a_disk_is_known_by_its_path_where_nothing_else_is_said() -> None:
@@ -283,7 +284,7 @@ def test_what_is_above_names_what_is_below_as_the_reason() -> None:
     text += "filesystems: {f: {device: g.home, type: xfs, mount: /home}}\n"
     made = compared(text, text.replace("raid6", "raid10"))
     (loss,) = made.losses
-    assert loss.because == "a is replaced: level raid6 -> raid10 cannot be changed in place"
+    assert loss.because.startswith("a ") and "level raid6 -> raid10" in loss.because
     (group,) = thing(made, G).changes
     assert (group.key, group.old, group.new) == ("device", "a as it is", "a replaced")
     (renamed,) = compared(text, text, ("one", "two")).losses

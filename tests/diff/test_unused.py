@@ -70,6 +70,6 @@ def test_an_unused_partition_says_why_it_does_not_stay() -> None:
         (loss,) = compared(old, new).losses
         assert loss.because == why
     (loss,) = compared(old, old, ("h", "k")).losses
-    assert loss.because == "the host h is called k" and "every UUID is made of the host's name" in loss.hint
+    assert loss.because == "the host h is called k" and "every UUID" in loss.hint
     (loss,) = compared(SPLIT + MIRROR.format("", ""), SPLIT + MIRROR.format("", ", spares: [d2.p]")).losses
-    assert loss.because == "a, which stands already, takes it by mdadm, and nothing asks what is on it"
+    assert loss.because.startswith("a, ") and "mdadm" in loss.because

@@ -1,4 +1,4 @@
-"""Differences in words, and snapshots."""
+"""Differences as values, and snapshots."""
 
 import json
 
@@ -6,9 +6,8 @@ import pytest
 
 from raidplan.facts import DiskFact, Machine, PartitionFact
 from raidplan.facts.machine import Trace
-from raidplan.facts.prove import differences
+from raidplan.facts.prove import Deviation, differences
 from raidplan.plan.step import Proof
-from tests.apply.sentences import differing
 
 ARRAY = {
     "chunk": 65536,
@@ -22,30 +21,30 @@ MACHINE = Machine(objects={"array": {"u": ARRAY}, "swap": {"s": {"label": ""}}})
 
 
 @pytest.mark.parametrize(
-    ("expect", "words"),
+    ("expect", "found"),
     [
         (ARRAY, []),
         ({}, []),
-        ({"chunk": 524288}, ["chunk is 64 KiB, planned 512 KiB"]),
+        ({"chunk": 524288}, [Deviation("chunk", 65536, 524288)]),
+        ({"size": 3000592982017}, [Deviation("size", 3000592982016, 3000592982017)]),
+        ({"members": ["a", "b", "c"]}, [Deviation("members", "missing", "c", 2)]),
         (
-            {"size": 3000592982017},
-            ["size is 2.7 TiB (3000592982016 bytes), planned 2.7 TiB (3000592982017 bytes)"],
+            {"members": ["b", "a", "missing"]},
+            [Deviation("members", "a", "b", 0), Deviation("members", "b", "a", 1)],
         ),
-        ({"members": ["a", "b", "c"]}, ["member 2 is missing, planned c"]),
-        ({"members": ["b", "a", "missing"]}, ["member 0 is a, planned b", "member 1 is b, planned a"]),
-        ({"members": ["a"]}, ["there are 3 members (a, b, missing), planned 1 (a)"]),
-        ({"spares": ["x"]}, ["there are 0 spares (none), planned 1 (x)"]),
-        ({"sync_held": True}, ["sync held is no, planned yes"]),
-        ({"degraded": True}, ["degraded is 1, planned yes"]),
-        ({"journal": "j"}, ["journal is not there, planned j"]),
+        ({"members": ["a"]}, [Deviation("members", ["a", "b", "missing"], ["a"])]),
+        ({"spares": ["x"]}, [Deviation("spares", [], ["x"])]),
+        ({"sync_held": True}, [Deviation("sync_held", False, True)]),
+        ({"degraded": True}, [Deviation("degraded", 1, True)]),
+        ({"journal": "j"}, [Deviation("journal", None, "j")]),
     ],
 )
-def test_differences(expect, words):
-    assert [*differing(Proof("array", "u", expect), MACHINE)] == words
+def test_differences(expect, found):
+    assert differences(Proof("array", "u", expect), MACHINE) == found
 
 
 def test_empty_text():
-    assert [*differing(Proof("swap", "s", {"label": "sw"}), MACHINE)] == ["label is empty, planned sw"]
+    assert differences(Proof("swap", "s", {"label": "sw"}), MACHINE) == [Deviation("label", "", "sw")]
 
 
 def test_nothing_there():
@@ -56,7 +55,7 @@ def test_nothing_there():
 def test_attribute_names():
     machine = Machine(objects={"tuning": {"u": {"md/stripe_cache_size": 256}}})
     proof = Proof("tuning", "u", {"md/stripe_cache_size": 32768})
-    assert [*differing(proof, machine)] == ["stripe cache size is 256, planned 32768"]
+    assert differences(proof, machine) == [Deviation("md/stripe_cache_size", 256, 32768)]
 
 
 def snapshot():

@@ -54,7 +54,7 @@ def test_identifiers_are_asked_when_udev_has_looked_at_every_disk(server):
         "Timed out for waiting the udev queue being empty.",
     ]
     problems = server.read().problems
-    assert any("`udevadm monitor` shows which one it is" in words for words in problems)
+    assert any("`udevadm monitor`" in words for words in problems)
     settled, *after = (
         argv for argv in server.asked if argv[0] in ("udevadm", "lsblk") and "--version" not in argv
     )

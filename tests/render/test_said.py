@@ -1,4 +1,4 @@
-"""The sentences of all refusals and notes, word for word; tests elsewhere assert code, case, place, line and figures.
+"""The sentences of refusals, notes, deviations, syncs and what stays of before, word for word; tests elsewhere assert code, case, place, line and figures.
 
 `pytest --update-golden` writes them anew, to be reviewed like code.
 """
@@ -12,13 +12,19 @@ from typing import get_args
 
 import pytest
 
+from raidplan.apply.change.obsolete import Mounted, Obsolete, Prioritised, Standing, Tuned
 from raidplan.apply.note import Note
 from raidplan.apply.refusal import Code, Refusal
+from raidplan.apply.syncs import WORDS, HeldSync, Sync
 from raidplan.base.figures import Figure, Figures
+from raidplan.base.size import KIB
 from raidplan.facts.prove import Deviation
 from raidplan.render import note_words, refusal_words
+from raidplan.render.deviations import deviation_text
 from raidplan.render.note_words import note_text
-from raidplan.render.refusals import refusal_text
+from raidplan.render.obsolete import obsolete_text
+from raidplan.render.refusals import adoption_text, refusal_text
+from raidplan.render.syncs import held_text, sync_text
 
 SAID = Path(__file__).parent / "said"
 DIFFERENT = (Deviation("level", "raid1", "raid5"),)
@@ -64,10 +70,60 @@ def notes() -> Iterator[str]:
             yield f"{code}: {note_text(Note(code, 'PLACE', 7, figures))}\n"
 
 
-@pytest.mark.parametrize("said", [refusals, notes], ids=lambda said: str(said.__name__))
+def syncs() -> Iterator[str]:
+    """What md goes on with."""
+    for sync in (
+        Sync("data", "resync", 3 * 10**9, 10**11, 120 * 10**6),
+        Sync("data", "resync", 0, 0, 0),
+        Sync("data", "resync", 0, 10**11, 0, waits=True),
+        Sync("data", WORDS["recover"], 3 * 10**9, 10**11, 120 * 10**6, boots=True),
+    ):
+        yield f"{sync_text(sync)}\n"
+    yield f"{held_text(HeldSync('data', '/sys/block/md_data/md/sync_action', 'idle'))}\n"
+
+
+def obsolete() -> Iterator[str]:
+    """What stays of an earlier layout."""
+    found: tuple[Obsolete, ...] = (
+        Standing("volume_group", "v", "KEY"),
+        Tuned("md_p", "md/stripe_cache_size", 1024, "layout"),
+        Tuned("md_p", "queue/read_ahead_kb", 1024, "rule"),
+        Mounted("/srv/my photos"),
+        Prioritised("/dev/sdb1", 5),
+    )
+    yield from (f"{obsolete_text(each)}\n" for each in found)
+
+
+def deviations() -> Iterator[str]:
+    """Properties that are not as planned, of each kind of value."""
+    found = (
+        Deviation("chunk", 64 * KIB, 512 * KIB),
+        Deviation("size", 3000592982016, 3000592982017),
+        Deviation("members", "missing", "{d2}", 2),
+        Deviation("members", ["a", "b", "missing"], ["a"]),
+        Deviation("spares", [], ["x"]),
+        Deviation("sync_held", False, True),
+        Deviation("degraded", 1, True),
+        Deviation("journal", None, "j"),
+        Deviation("label", "", "sw"),
+        Deviation("md/stripe_cache_size", 256, 32768),
+    )
+    yield from (f"{deviation_text(each)}\n" for each in found)
+
+
+@pytest.mark.parametrize(
+    "said", [refusals, notes, syncs, obsolete, deviations], ids=lambda said: str(said.__name__)
+)
 def test_what_is_said(said: Callable[[], Iterator[str]], request: pytest.FixtureRequest) -> None:
     golden, text = SAID / f"{said.__name__}.txt", "".join(said())
     if request.config.getoption("--update-golden"):
         SAID.mkdir(exist_ok=True)
         golden.write_text(text)
     assert text == golden.read_text()
+
+
+def test_of_what_is_not_entered_that_is_said_first() -> None:
+    differs, unsound = Refusal("differs", "other", "PLACE", 7, {}, DIFFERENT), Refusal("not-root")
+    assert adoption_text([unsound]) == refusal_text(unsound)
+    both = f"not entered: {refusal_text(differs)}; {refusal_text(unsound)}"
+    assert adoption_text([differs, unsound]) == both

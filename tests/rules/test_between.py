@@ -8,12 +8,13 @@ import pytest
 
 from raidplan.base.findings import Severity
 from raidplan.cli import FINDINGS, OK, UNABLE, run
+from tests.rules.stages import figures
 
 DISK = "version: 1\nhost: {host}\nhardware:\n  disks:\n    d0: {{{disk}, size: 3TB}}\n"
 
 
 def said(folder: Path, *layouts: tuple[str, str]) -> list[str]:
-    """`file:line:severity:message` of every finding about two layouts, each a host and the words of its disk."""
+    """`file:line:severity:figures` of every finding about two layouts, each a host and the words of its disk."""
     from raidplan.review.between import between
     from raidplan.review.pipeline import check
 
@@ -23,9 +24,8 @@ def said(folder: Path, *layouts: tuple[str, str]) -> list[str]:
         files[-1].write_text(DISK.format(host=host, disk=disk))
     found = between([check(str(file)) for file in files])
     return [
-        f"{Path(item.span.file).stem}:{item.span.line}:{item.finding.severity}:{item.finding.message}".replace(
-            f"{folder}/", ""
-        )
+        f"{Path(item.span.file).stem}:{item.span.line}:{item.finding.severity}:"
+        + figures(item.finding.message.replace(f"{folder}/", ""), "b", "serial", "wwn")
         for loaded in found
         for item in loaded.findings
         if item.finding.rule.endswith("-in-two-layouts")
@@ -34,21 +34,19 @@ def said(folder: Path, *layouts: tuple[str, str]) -> list[str]:
 
 def test_one_serial_in_two_hosts_is_an_error_at_both_places(tmp_path: Path) -> None:
     assert said(tmp_path, ("a", "serial: S1"), ("b", "serial: S1")) == [
-        "0:5:error:d0 of b has the same serial, S1 (1.yaml:5)",
-        "1:5:error:d0 of a has the same serial, S1 (0.yaml:5)",
+        "0:5:error:d0 b serial S1 1.yaml 5",
+        "1:5:error:d0 serial S1 0.yaml 5",
     ]
 
 
 def test_a_wwn_is_one_however_it_is_written(tmp_path: Path) -> None:
     found = said(tmp_path, ("a", 'wwn: "0x5000C500A0000000"'), ("b", "wwn: naa.5000c500a0000000"))
-    assert len(found) == 2 and all(":error:d0 of" in each and "the same wwn" in each for each in found)
+    assert len(found) == 2 and all(":error:d0 " in each and " wwn " in each for each in found)
 
 
 def test_a_serial_of_a_bridge_is_a_warning(tmp_path: Path) -> None:
     found = said(tmp_path, ("a", 'serial: S1, wwn: "0x1111111111111111"'), ("b", 'serial: S1, wwn: "0x2222222222222222"'))  # fmt: skip
-    assert [each.split(":")[2] for each in found] == [Severity.WARNING] * 2 and found[0].endswith(
-        "they differ in wwn"
-    )
+    assert [each.split(":")[2] for each in found] == [Severity.WARNING] * 2 and found[0].endswith(" wwn")
 
 
 def test_ports_tell_no_disks_of_two_hosts_apart(tmp_path: Path) -> None:
@@ -60,8 +58,8 @@ def test_ports_tell_no_disks_of_two_hosts_apart(tmp_path: Path) -> None:
 
 def test_two_layouts_of_one_host_are_a_warning_and_share_their_disks(tmp_path: Path) -> None:
     assert said(tmp_path, ("a", "serial: S1"), ("a", "serial: S1")) == [
-        "0:2:warning:1.yaml:2 is a layout for this host too",
-        "1:2:warning:0.yaml:2 is a layout for this host too",
+        "0:2:warning:1.yaml 2",
+        "1:2:warning:0.yaml 2",
     ]
 
 

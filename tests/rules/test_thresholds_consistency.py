@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.stages import found, said
+from tests.rules.stages import figures, found, said
 
 DISKS = "hardware: {disks: {d<0-3>: {serial: S<1>, size: %s}, x<0-1>: {serial: X<1>, size: 1TB, rotational: false}}}\n"
 HARD, SOLID = ", rotational: true", ", rotational: false"
@@ -40,10 +40,8 @@ def test_no_bitmap_from_100_gib_on(size: str, expected: list[str], tmp_path: Pat
 
 def test_the_hours_without_a_bitmap_are_said(tmp_path: Path) -> None:
     text = array("level: raid5, bitmap: none", "3TB, rate: 100MB/s, rotational: false")
-    assert said("no-bitmap", text, tmp_path) == [
-        ("s keeps no bitmap: after a crash, or when a member comes back, all 3,000 GB of each are synced, 8.3 h at 100 MB/s",
-         "write bitmap: internal")
-    ]  # fmt: skip
+    ((message, hint),) = said("no-bitmap", text, tmp_path)
+    assert (figures(message, "s"), hint) == ("s 3,000 GB 8.3 h 100 MB/s", "write bitmap: internal")
     unknown = array("level: raid5, bitmap: none", "3TB").replace(", size: 3TB", "")
     assert found("no-bitmap", unknown, tmp_path) == []
 
@@ -197,12 +195,11 @@ def test_zeroing_hard_disks(level: str, disk: str, sync: str, expected: list[str
 
 def test_the_hours_of_zeroing_are_said(tmp_path: Path) -> None:
     text = CLEAN % (HARD + ", size: 3TB, rate: 150MB/s", "raid5", "zero")
-    assert [message for message, _ in said("zeroing-hard-disks", text, tmp_path)] == [
-        "4 hard disks of s, 2.7 TiB each, are written full of zeroes before anything else for 5.6 h"
-    ]
-    assert [
-        message for message, _ in said("zeroing-hard-disks", CLEAN % (HARD, "raid5", "zero"), tmp_path)
-    ] == ["4 hard disks of s are written full of zeroes before anything else"]
+    unsized = CLEAN % (HARD, "raid5", "zero")
+    for layout, told in ((text, "4 s 2.7 TiB 5.6 h"), (unsized, "4 s")):
+        assert [figures(message, "s") for message, _ in said("zeroing-hard-disks", layout, tmp_path)] == [
+            told
+        ]
 
 
 FLAKY = """\

@@ -288,9 +288,8 @@ def test_a_range_with_a_hyphen_is_no_array_with_too_few_members(
 ) -> None:
     """`add 3 members` was advised for `[d0-d3]`."""
     text = array(8, "raid6").replace("[d<00-07>]", f"[{written}]")
-    assert said("unknown-device", text, tmp_path) == [
-        (f"there is no device '{written}' in this layout", f"did you mean '{meant}'?")
-    ]
+    ((message, hint),) = said("unknown-device", text, tmp_path)
+    assert f"'{written}'" in message and f"'{meant}'" in hint
     assert said("too-few-members", text, tmp_path) == []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.stages import found, said
+from tests.rules.stages import figures, found, said
 
 DISKS = "hardware: {%sdisks: {d<00-39>: {serial: S<1>, size: 3TB}}}\n"
 
@@ -47,10 +47,9 @@ def test_stripe_cache_memory(
 
 
 def test_the_memory_is_said_with_its_figures(tmp_path: Path) -> None:
-    assert said("stripe-cache-memory", caches("16GiB", *[(8, 32768)] * 5), tmp_path) == [
-        ("the stripe caches of a, b, c, d, e take 5 GiB (32768 entries x 8 members x 4 KiB for a): 31% of the 16 GiB of memory",
-         "write stripe_cache_size: 8192 for a, b, c, d and e, which takes 1.2 GiB, and measure whether more helps")
-    ]  # fmt: skip
+    ((message, hint),) = said("stripe-cache-memory", caches("16GiB", *[(8, 32768)] * 5), tmp_path)
+    assert figures(message, *"abcde") == "a b c d e 5 GiB 32768 8 4 a 31% 16 GiB"
+    assert figures(hint, *"abcde") == "8192 a b c d e 1.2 GiB"
 
 
 @pytest.mark.parametrize(
@@ -88,12 +87,8 @@ def test_the_range_of_the_stripe_cache(tmp_path: Path) -> None:
     """32786, as an account of a machine has it in its text; 32768 is in its command."""
     for entries, expected in ((16, 1), (17, 0), (32768, 0), (32769, 1), (32786, 1)):
         assert len(found("stripe-cache-range", caches("", (8, entries)), tmp_path)) == expected
-    assert said("stripe-cache-range", caches("", (8, 32786)), tmp_path) == [
-        (
-            "the stripe cache of a has 32786 entries; the kernel takes 17 to 32768",
-            "remove 'stripe_cache_size', or write 17 to 32768",
-        )
-    ]
+    ((message, hint),) = said("stripe-cache-range", caches("", (8, 32786)), tmp_path)
+    assert (figures(message, "a"), figures(hint)) == ("a 32786 17 32768", "17 32768")
 
 
 SOLID = (
@@ -148,10 +143,8 @@ def test_read_ahead_below_stripe(
 
 def test_the_read_ahead_to_write_is_named(tmp_path: Path) -> None:
     text = SEVEN % (", size: 1TB", "raid5", STRIPE + "128KiB")
-    assert said("read-ahead-below-stripe", text, tmp_path) == [
-        ("s reads 128KiB ahead, and a full stripe of it has 1792KiB, 7 x 256KiB",
-         "write read_ahead: 3584KiB, two full stripes, or leave it out: md takes as much by itself")
-    ]  # fmt: skip
+    ((message, hint),) = said("read-ahead-below-stripe", text, tmp_path)
+    assert (figures(message, "s"), figures(hint)) == ("s 128KiB 1792KiB 7 256KiB", "3584KiB")
 
 
 READER = {
@@ -252,10 +245,8 @@ def test_default_sync_speed(rate: str, level: str, more: str, expected: list[str
 
 
 def test_the_hours_of_a_limited_rebuild_are_said(tmp_path: Path) -> None:
-    assert said("default-sync-speed", FAST % (", rate: 500MB/s", "raid5", ""), tmp_path) == [
-        ("the members of s could sync at 500 MB/s each, and the kernel stops at 205: 5.4 h where 2.2 would do",
-         "write sync_speed_max: 500MB/s")
-    ]  # fmt: skip
+    ((message, hint),) = said("default-sync-speed", FAST % (", rate: 500MB/s", "raid5", ""), tmp_path)
+    assert (figures(message, "s"), hint) == ("s 500 MB/s 205 5.4 h 2.2", "write sync_speed_max: 500MB/s")
 
 
 @pytest.mark.parametrize(("size", "expected"), [("737279MB", []), ("737280MB", ["4:note"])])

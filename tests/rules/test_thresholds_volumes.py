@@ -14,7 +14,7 @@ from raidplan.geometry.lvm import check_extent
 from raidplan.plan.step import Run
 from raidplan.review import pipeline
 from raidplan.rules.volumes import fitting_extent
-from tests.rules.stages import HEAD, found, said, stated
+from tests.rules.stages import HEAD, figures, found, said, stated
 
 DISKS = "hardware: {disks: {d<0-8>: {serial: S<1>, size: 1TB}}}\n"
 # 7 x 256 KiB: a stripe of 1792 KiB.
@@ -40,10 +40,10 @@ def test_read_ahead(ahead: str, workload: str, expected: list[str], tmp_path: Pa
 
 
 def test_the_read_ahead_to_write_is_named(tmp_path: Path) -> None:
-    assert said("volume-read-ahead-low", SEVEN + VOLUME % ", read_ahead: 128KiB", tmp_path) == [
-        ("v.x reads 128KiB ahead, and a full stripe of s has 1792KiB on 7 data disks",
-         "write read_ahead: auto, which takes over that of s, or 3584KiB")
-    ]  # fmt: skip
+    text = SEVEN + VOLUME % ", read_ahead: 128KiB"
+    ((message, hint),) = said("volume-read-ahead-low", text, tmp_path)
+    assert figures(message, "v.x", "s") == "v.x 128KiB s 1792KiB 7"
+    assert figures(hint, "auto", "s") == "auto s 3584KiB"
 
 
 def test_the_widest_array_of_a_group_counts(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_volume_off_stripe(text: str, expected: list[str], tmp_path: Path) -> No
 
 def test_the_extent_that_is_advised_cures_it(tmp_path: Path) -> None:
     ((message, hint),) = said("volume-off-stripe", placed("raid5", 8, TWO), tmp_path)
-    assert message.startswith("v.z begins 2 MiB into a stripe of s, which has 3.5 MiB")
+    assert figures(message, "v.z", "s", "MiB").startswith("v.z 2 MiB s 3.5 MiB")
     assert hint == "write extent: 7MiB"
     assert found("volume-off-stripe", placed("raid5", 8, f"extent: 7MiB\n    {TWO}"), tmp_path) == []
 
@@ -139,7 +139,7 @@ def test_the_first_volume_that_begins_off_a_stripe_is_marked(tmp_path: Path) -> 
     """After 1 GiB, 1 MiB into a stripe of 1.5 MiB; after two of them, 0.5 MiB."""
     three = "volumes: {a: {size: 1GiB}, b: {size: 1GiB}, c: {size: 1GiB}}"
     ((message, _),) = said("volume-off-stripe", placed("raid5", 4, three), tmp_path)
-    assert message.startswith("v.b begins 1 MiB into a stripe of s, which has 1.5 MiB")
+    assert figures(message, "v.b", "s", "MiB").startswith("v.b 1 MiB s 1.5 MiB")
 
 
 TWO_ARRAYS = (

@@ -33,19 +33,12 @@ def test_unbalanced_multipliers(
     assert found("unbalanced-multipliers", text, tmp_path) == expected
 
 
-STILL = "pm0 still takes %d members with it"
-
-
 @pytest.mark.parametrize(
     ("level", "members", "advice"),
     [
-        ("raid6", "d0<0-3>, d10", f"take d11 in place of d03, which evens the load, and {STILL % 3}"),
-        ("raid6", "d0<0-2>, d10", "take d11 in place of d02, which evens the load"),
-        (
-            "raid5",
-            "d0<0-2>, d10",
-            f"move 1 of them to pm1; that evens the load, and {STILL % 2}",
-        ),
+        ("raid6", "d0<0-3>, d10", "d11 d03 pm0 3"),
+        ("raid6", "d0<0-2>, d10", "d11 d02"),
+        ("raid5", "d0<0-2>, d10", "1 pm1 pm0 2"),
     ],
 )
 def test_what_evening_out_does_not_mend_is_said(
@@ -54,7 +47,7 @@ def test_what_evening_out_does_not_mend_is_said(
     """raid6 may lose two members with a multiplier, raid5 one."""
     text = PM.format(level=level, ports=5, members=members, others="d04, d13, d14")
     ((_, hint),) = said("unbalanced-multipliers", text, tmp_path)
-    assert hint == advice
+    assert figures(hint) == advice
 
 
 def test_a_multiplier_without_room_is_no_alternative(tmp_path: Path) -> None:
@@ -88,7 +81,7 @@ def test_disks_that_would_lead_into_another_finding_are_not_named(tmp_path: Path
     text = PM.format(level="raid5", ports=5, members="d0<0-2>, d10", others="d03, d11, d12")
     ((message, hint),) = said("unbalanced-multipliers", text, tmp_path)
     assert figures(message, "s") == "3 s pm0 83 MB/s 1 pm1"
-    assert hint == "move 1 of them to pm1; that evens the load, and " + STILL % 2
+    assert figures(hint) == "1 pm1 pm0 2"
     text = PM.format(level="raid5", ports=5, members="d0<0-4>", others="d10, d11, d12")
     (message, hint), *_ = said("array-behind-one-multiplier", text, tmp_path)
     assert figures(message, "s") == "5 s pm0 50 MB/s"
@@ -140,9 +133,7 @@ def test_command_based_switching(
 def test_disks_that_take_turns_are_as_fast_as_one(tmp_path: Path) -> None:
     text = SWITCH.format(controller="", multiplier=", switching: command", last=4)
     ((message, _),) = said("command-based-switching", text, tmp_path)
-    assert (
-        message == "pm0 is driven by command-based switching: its 5 disks take turns, about 150 MB/s in all"
-    )
+    assert figures(message) == "pm0 5 150 MB/s"
 
 
 PCI = """\

@@ -250,4 +250,4 @@ def test_a_disk_that_nothing_is_written_to_needs_no_identity(tmp_path: Path) -> 
 def test_disks_without_identity_are_one_finding(tmp_path: Path) -> None:
     text = H + "hardware: {disks: {d<0-39>: {size: 3TB}}}\narrays: {s: {level: raid6, members: [d<0-39>]}}"
     (finding,) = [f for f in stated(text, tmp_path) if f.rule == "disk-without-identity"]
-    assert finding.message == ("40 disks to be written to have neither serial nor wwn nor path: d[0-39]")
+    assert figures(finding.message, "serial", "wwn", "path") == "40 serial wwn path 0-39"

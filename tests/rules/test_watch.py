@@ -42,7 +42,5 @@ def test_monitoring(arrays: str, monitoring: str, expected: dict[str, list[str]]
 
 def test_the_arrays_are_named_once(tmp_path: Path) -> None:
     text = DISKS + "arrays: {a: {level: raid1, members: [d<0-1>]}, b: {level: raid10, members: [d<2-3>]}}"
-    assert said("no-alarm", text, tmp_path) == [
-        ("nobody is told when a disk of a or b fails",
-         "choose an address that is read, and write monitoring: {mail: root@example.org} with it"),
-    ]  # fmt: skip
+    ((message, hint),) = said("no-alarm", text, tmp_path)
+    assert " a or b " in message and "{mail: root@example.org}" in hint

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.stages import found, said
+from tests.rules.stages import figures, found, said
 
 DISKS = "hardware: {disks: {d<0-%d>: {serial: S<1>, size: 1TB, iops: 80, rotational: true}}}\n"
 SHARED = (
@@ -41,10 +41,9 @@ def test_workloads_share_array(
 
 
 def test_the_file_systems_and_the_free_disks_are_named(tmp_path: Path) -> None:
-    assert said("workloads-share-array", FREE + SHARED % ("raid10", LARGE, DB), tmp_path) == [
-        ("s carries b (database) and a (large-files): the one waits behind the other",
-         "make an array for each; d4, d5, d6 and d7 are free")
-    ]  # fmt: skip
+    ((message, hint),) = said("workloads-share-array", FREE + SHARED % ("raid10", LARGE, DB), tmp_path)
+    assert figures(message, "s", "a", "b", "database", "large-files") == "s b database a large-files"
+    assert figures(hint) == "d4 d5 d6 d7"
 
 
 TWO = (
