@@ -17,9 +17,10 @@ from raidplan.facts.machine import BlockFact, texts
 from raidplan.facts.prove import differing
 from raidplan.plan.changes import MEMBER_ADDED, fill
 from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.loss import everything_on
 from raidplan.plan.origin import Origin
 from raidplan.plan.read_by_grub import read_by_grub
-from raidplan.plan.step import ADDED, Plan, Proof, SetAttribute, Step, Value, everything_on
+from raidplan.plan.step import ADDED, Plan, Proof, SetAttribute, Step, Value
 
 MISSING = "missing"
 REBUILDS = "recover"

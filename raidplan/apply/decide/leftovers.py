@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from raidplan.apply.refusal import Refused, refusal
 from raidplan.base.hidden import escaped
-from raidplan.base.size import human
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
-from raidplan.plan.step import Loss, Proof
+from raidplan.plan.loss import Loss, loss
+from raidplan.plan.step import Proof
 
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
 """The signatures that sfdisk writes; libblkid reads no identity from them."""
@@ -54,14 +54,13 @@ def losses(device: str, proof: Proof, machine: Machine) -> Iterator[Loss]:
     found = machine.observe(proof.kind, proof.key) or {}
     fresh = found.get("device") == device and found.get("untouched")
     if proof.kind == "filesystem" and machine.carried(device) and not fresh:
-        label = f" '{escaped(str(found['label']))}'" if found.get("label") else ""
-        size = next((f", {human(block.size)}" for block in machine.blocks if block.identity == device), "")
-        kind = escaped(str(found.get("type", "a file system")))
-        where = _called(device, machine)
-        yield Loss(f"{kind}{label}{size}, on {where}", where, proof.key, own=True)
+        size = next((block.size for block in machine.blocks if block.identity == device), 0)
+        type, label = str(found.get("type") or ""), str(found.get("label") or "")
+        yield loss(
+            "content", _called(device, machine), proof.key, own=True, type=type, label=label, size=size
+        )
     if proof.kind not in ("table", "array") and (stain := _stain(device, machine)):
-        where = _called(device, machine)
-        yield Loss(f"{stain}, on {where}: of the step that was interrupted there, or of somebody else", where)
+        yield loss("stain", _called(device, machine), stain=stain)
 
 
 def _more(device: str, proof: Proof, machine: Machine) -> Iterator[str]:

@@ -27,7 +27,8 @@ from raidplan.layout.kinds.model import (
 )
 from raidplan.layout.kinds.naming import array_state, device_node, sync_action
 from raidplan.layout.kinds.pool import Pool
-from raidplan.plan.step import Proof, Run, SetAttribute, Step, everything_on
+from raidplan.plan.loss import everything_on
+from raidplan.plan.step import Proof, Run, SetAttribute, Step
 
 
 class Array(Model, Kind):
