@@ -175,7 +175,7 @@ def test_docstrings_are_nouns_and_sentences() -> None:
     assert [f"{file.relative_to(PACKAGE)}: {line}" for file, line in lines if relative.search(line)] == []
 
 
-RECORDS = {"Loss", "loss", "refusal", "Refusal", "note", "Mismatch", "Use", "Problem", "NotBlank"}
+RECORDS = {"Loss", "loss", "refusal", "Refusal", "note", "Mismatch", "Use", "use"}
 """What makes a record of a reason, a loss or a use."""
 PROSE = re.compile(r"[a-z]+,? [a-z]+,? [a-z]+")
 

@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 
 from raidplan.apply.configuration.files import write
 from raidplan.apply.configuration.initramfs import renew
+from raidplan.apply.devices.zero import NotCleared
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.progress import written_share
 from raidplan.apply.recheck_target import Decided
@@ -24,6 +25,7 @@ from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact
+from raidplan.facts.uses import Use, in_short, use
 from raidplan.plan.step import Plan, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
 from raidplan.plan.validity import makes
 
@@ -44,6 +46,10 @@ class StepFailed(Exception):
 class GuardFailed(StepFailed):
     """A condition of the step does not hold right before it: nothing was done."""
 
+    def __init__(self, *uses: Use) -> None:
+        super().__init__(in_short(uses))
+        self.uses = uses
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -57,6 +63,8 @@ class Event:
     seconds: float = 0.0
     message: str = ""
     percent: int | None = None
+    uses: tuple[Use, ...] = ()
+    """The reasons for which it was not done, in place of a message."""
 
 
 class Record(Protocol):
@@ -81,6 +89,8 @@ class Outcome:
 
     done: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+    uses: dict[str, tuple[Use, ...]] = field(default_factory=dict)
+    """Of the failed steps, the reasons for which some were not done."""
     left: list[str] = field(default_factory=list)
     interrupted: bool = False
     unproven: list[Refusal] = field(default_factory=list)
@@ -181,8 +191,10 @@ def _finish(future: Future[float], step: Step, outcome: Outcome, tell: Callable[
         outcome.done.append(step.id)
         tell(Event("done", step, future.result()))
     elif isinstance(problem, StepFailed | OSError | ValueError):
+        uses = problem.uses if isinstance(problem, GuardFailed | NotCleared) else ()
         outcome.failed[step.id] = str(problem)
-        tell(Event("failed", step, message=str(problem)))
+        outcome.uses |= {step.id: uses} if uses else {}
+        tell(Event("failed", step, message=str(problem), uses=uses))
     else:
         raise problem
 
@@ -241,11 +253,11 @@ class Work:
         if step.proof and step.proof.kind in ("directory", "mount"):
             link = self.world.link_on_the_way(step.proof.key)
             if link:
-                raise GuardFailed(f"not done, because {link} is a symbolic link, which could lead anywhere")
+                raise GuardFailed(use("link", link))
         if step.proof and step.proof.kind == "key_file":
             copy = self.world.path(step.proof.key)
             if self.world.leads_out(copy):
-                raise GuardFailed(f"not done, because {copy} leads out of the target")
+                raise GuardFailed(use("leads-out", str(copy)))
         targets = {self.resolved(target): target in self.overwrites for target in step.guard}
         self._missing(target for target in targets if target.startswith("/dev/"))
         reasons = [*self.decided.others(step, self.world, held)]
@@ -253,7 +265,7 @@ class Work:
             why for target, old in targets.items() for why in self.world.not_blank(target, everywhere=old)
         ]
         if reasons:
-            raise GuardFailed("not done, because " + "; ".join(dict.fromkeys(reasons)))
+            raise GuardFailed(*reasons)
 
     def _act(self, step: Step) -> None:
         match step.action:

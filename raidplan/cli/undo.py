@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
+from raidplan.apply.devices.zero import NotCleared
 from raidplan.apply.journal.journal import BrokenJournal, Journal, open_journal, read_past
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.refusal import refusal
@@ -20,6 +21,7 @@ from raidplan.cli.target import target_of
 from raidplan.plan.step import Plan
 from raidplan.render.obsolete import obsolete_text
 from raidplan.render.refusals import refusal_text
+from raidplan.render.uses import failure_text
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,6 +94,8 @@ def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: Wor
         go_back(way, world, journal.restored)
         machine = world.read(plan)
         left = way_back(plan, journal.past, copies, machine, world)
+    except NotCleared as error:
+        return _stopped(f"{failure_text('', error.uses)}; ")
     except (OSError, ValueError) as error:
         return _stopped(f"{error}; ")
     if left.is_left:

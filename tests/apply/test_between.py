@@ -25,7 +25,7 @@ from raidplan.plan.step import Plan, Proof, Run, Value
 from raidplan.render.losses import loss_texts
 from tests.apply.cut_off import JOURNAL, LAYOUT, Cut, again, cut
 from tests.apply.runs import apply, impatient, machine
-from tests.apply.sentences import sentences
+from tests.apply.sentences import failures, sentences
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import Box, plan_of
 
@@ -84,9 +84,9 @@ def test_a_blank_disk_that_somebody_begins_to_write_to(plan: Plan, tmp_path: Pat
     state = machine(tmp_path)
     world = Simulated(plan, tmp_path, state)
     decision = decide(plan, world.read(plan), Past(), here=False)
-    state.writers["{d1}"] = "process 7 (qemu)"
+    state.writers["{d1}"] = {"process": 7, "program": "qemu"}
     outcome = carry_out(decision, open_journal(tmp_path / JOURNAL, world), lambda event: None, workers=1)
-    assert outcome.failed == {
+    assert failures(outcome) == {
         "disk.d1.partition": "not done, because /dev/d1 is open for writing by process 7 (qemu)"
     }
     assert not any("/dev/d1" in line for line in world.executed)

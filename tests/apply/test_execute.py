@@ -17,8 +17,10 @@ from raidplan.apply.execute import execute as execute_in
 from raidplan.apply.world import World, attribute
 from raidplan.facts import DiskFact
 from raidplan.facts.run import Result
+from raidplan.facts.uses import Use, use
 from raidplan.plan.step import Plan, Proof, Run, SetAttribute, Step
 from tests.apply.record import Record
+from tests.apply.sentences import failures
 
 
 def step(
@@ -201,9 +203,9 @@ class Flickering(World):
         self.missing -= 1
         return self.missing < 0
 
-    def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
+    def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
         self.asked_blank.append(self.missing < 0)
-        return [] if self.missing < 0 else [f"{device} is not there"]
+        return [] if self.missing < 0 else [use("absent", device)]
 
 
 def test_a_node_that_is_gone_for_a_moment_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +222,7 @@ def test_a_node_that_never_comes_back_is_not_written_to(monkeypatch: pytest.Monk
     record = Record()
     made = step("made", guard=("/dev/disk/by-partuuid/x",))
     outcome = execute_in(plan(made), {}, lambda event: None, record, Flickering(10**9))
-    assert "/dev/disk/by-partuuid/x is not there" in outcome.failed["made"]
+    assert "/dev/disk/by-partuuid/x is not there" in failures(outcome)["made"]
     assert record.lines == [("refused", "made")]
 
 
@@ -250,7 +252,7 @@ class Unseen(World):
     def look_again(self, *nodes: str, settle: bool = False) -> None:
         self.asked += nodes
 
-    def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
+    def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
         return []
 
 
@@ -299,7 +301,7 @@ class Opened(World):
         self.open[descriptor] = words
         return descriptor
 
-    def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
+    def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
         return []
 
     def run(self, argv: Sequence[str], stdin: str = "") -> Result:

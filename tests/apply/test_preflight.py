@@ -18,6 +18,7 @@ from raidplan.apply.refusal import refusal
 from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
 from raidplan.facts.run import find_tool
+from raidplan.facts.uses import use
 from raidplan.plan.step import Plan, Step, Zero
 from raidplan.render.refusals import refusal_text
 from tests.apply.simulated import Simulated, State
@@ -265,11 +266,15 @@ def clearing(plan: Plan, *needs: str) -> Plan:
 
 
 def test_what_shows_in_no_fact_is_asked_of_the_device(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "used_by_others", lambda *nodes: (f"{node} is used" for node in nodes))
-    monkeypatch.setattr(checks, "claimed_elsewhere", lambda node: iter((f"{node} is claimed",)))
-    assert said(clearing(plan), ready()) == ["/dev/sdb is used"]
+    monkeypatch.setattr(
+        checks, "used_by_others", lambda *nodes: (use("loop", node, loop="/dev/loop7") for node in nodes)
+    )
+    monkeypatch.setattr(checks, "claimed_elsewhere", lambda node: iter((use("claimed", node, error="busy"),)))
+    assert said(clearing(plan), ready()) == ["/dev/sdb is behind /dev/loop7"]
     monkeypatch.setattr(checks, "used_by_others", lambda *nodes: iter(()))
-    assert said(clearing(plan), ready()) == ["/dev/sdb is claimed"]
+    assert said(clearing(plan), ready()) == [
+        "/dev/sdb is claimed by something that shows nowhere else (busy): find out by what"
+    ]
     assert said(clearing(plan, "teardown.array.stop"), ready()) == [], "what stands on it is taken off before"
 
 

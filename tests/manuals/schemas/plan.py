@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
+from raidplan.facts.uses import UseKind
 from raidplan.plan.loss import IN_LAYOUTS, LossKind
 from raidplan.plan.origin import Kind
 from raidplan.plan.step import PHASES
@@ -29,8 +30,10 @@ REFUSAL = {
     "place?": text("the disk, device, object or file"),
     "line?": whole("of the layout"),
     "figures?": by_name("what the message is made of", {}),
+    "uses?": listed("who uses a device, and what is on it", record("One of them.", {
+        "kind": text("what it is", *get_args(UseKind)), "place": text("the device"), "figures": by_name("names and numbers", {})})),
     "remedy": text("for this code"),
-}
+}  # fmt: skip
 KINDS = [kind for kind in get_args(LossKind) if kind not in (*IN_LAYOUTS, "sentence")]
 LOSS = record("Something that a step destroys.", {
     "what": text("in words"),
