@@ -17,7 +17,6 @@ from typing import Literal, Protocol
 
 from raidplan.apply.configuration.files import write
 from raidplan.apply.configuration.initramfs import renew
-from raidplan.apply.devices.zero import NotCleared
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.progress import written_share
 from raidplan.apply.recheck_target import Decided
@@ -25,7 +24,7 @@ from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact
-from raidplan.facts.uses import Use, in_short, use
+from raidplan.facts.uses import NotWritten, Use, use
 from raidplan.plan.step import Plan, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
 from raidplan.plan.validity import makes
 
@@ -43,12 +42,8 @@ class StepFailed(Exception):
     """A step did not do what it says; the message has the program's own last words."""
 
 
-class GuardFailed(StepFailed):
+class GuardFailed(NotWritten, StepFailed):
     """A condition of the step does not hold right before it: nothing was done."""
-
-    def __init__(self, *uses: Use) -> None:
-        super().__init__(in_short(uses))
-        self.uses = uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +85,7 @@ class Outcome:
     done: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     uses: dict[str, tuple[Use, ...]] = field(default_factory=dict)
-    """Of the failed steps, the reasons for which some were not done."""
+    """The reasons for which some of those were not done."""
     left: list[str] = field(default_factory=list)
     interrupted: bool = False
     unproven: list[Refusal] = field(default_factory=list)
@@ -191,7 +186,7 @@ def _finish(future: Future[float], step: Step, outcome: Outcome, tell: Callable[
         outcome.done.append(step.id)
         tell(Event("done", step, future.result()))
     elif isinstance(problem, StepFailed | OSError | ValueError):
-        uses = problem.uses if isinstance(problem, GuardFailed | NotCleared) else ()
+        uses = problem.uses if isinstance(problem, NotWritten) else ()
         outcome.failed[step.id] = str(problem)
         outcome.uses |= {step.id: uses} if uses else {}
         tell(Event("failed", step, message=str(problem), uses=uses))

@@ -50,6 +50,11 @@ def refusal(code: Code, case: str = "", *, place: str = "", line: int = 0, **fig
     return Refusal(code, case, place, line, figures)
 
 
+def of_use(code: Code, use: Use) -> Refusal:
+    """The refusal for one who uses a device."""
+    return Refusal(code, place=use.place, uses=(use,))
+
+
 def unmatched(mismatch: Mismatch) -> Refusal:
     """The refusal of a plan for a disk that has no match."""
     return Refusal("disk-unmatched", mismatch.case, mismatch.disk, figures=mismatch.figures)

@@ -148,11 +148,11 @@ class World:
         self.effect("set", file, lambda: _write_into(self.path(self.attribute_file(file)), content.encode()))
 
     def zero(self, device: str, action: Zero, tell: Callable[[float], None]) -> None:
-        """Clears ranges of a device, and tells which share is done. Raises OSError, NotCleared."""
+        """Clears ranges of a device, and tells which share is done. Raises OSError, NotWritten."""
         self.effect("zero", device, lambda: zero(device, action, tell))
 
     def put_back(self, node: str, pieces: Mapping[int, bytes]) -> None:
-        """Writes bytes to their places on a disk that is ours alone, and reads them back. Raises OSError, NotCleared."""
+        """Writes bytes to their places on a disk that is ours alone, and reads them back. Raises OSError, NotWritten."""
         self.effect("restore", node, lambda: put_back(node, pieces))
 
     def replace(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 
-from raidplan.apply.devices.zero import NotCleared
 from raidplan.apply.journal.journal import BrokenJournal, Journal, open_journal, read_past
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.refusal import refusal
@@ -18,6 +17,7 @@ from raidplan.cli.output import talk
 from raidplan.cli.state import state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import target_of
+from raidplan.facts.uses import NotWritten
 from raidplan.plan.step import Plan
 from raidplan.render.obsolete import obsolete_text
 from raidplan.render.refusals import refusal_text
@@ -94,7 +94,7 @@ def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: Wor
         go_back(way, world, journal.restored)
         machine = world.read(plan)
         left = way_back(plan, journal.past, copies, machine, world)
-    except NotCleared as error:
+    except NotWritten as error:
         return _stopped(f"{failure_text('', error.uses)}; ")
     except (OSError, ValueError) as error:
         return _stopped(f"{error}; ")

@@ -36,6 +36,14 @@ def in_short(uses: Iterable[Use]) -> str:
     return "; ".join(f"{each.kind} {each.place} {dict(each.figures)}" for each in uses)
 
 
+class NotWritten(ValueError):
+    """A device or a path must not be written to, and was not."""
+
+    def __init__(self, *uses: Use) -> None:
+        super().__init__(in_short(uses))
+        self.uses = uses
+
+
 def as_text(use: Use) -> str:
     """A reason as a property of an object, which is a text."""
     return json.dumps([use.kind, use.place, dict(use.figures)])

@@ -8,13 +8,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from raidplan.apply.devices.zero import NotCleared
 from raidplan.apply.execute import Outcome
 from raidplan.apply.refusal import Refusal
 from raidplan.base.figures import Figures
 from raidplan.facts import Machine
 from raidplan.facts.prove import Deviation, differences
-from raidplan.facts.uses import Use
+from raidplan.facts.uses import NotWritten, Use
 from raidplan.plan.step import Proof
 from raidplan.render.deviations import deviation_texts
 from raidplan.render.refusals import refusal_text
@@ -35,7 +34,7 @@ def words_of(uses: Iterable[Use]) -> list[str]:
 @contextmanager
 def not_cleared(words: str) -> Iterator[None]:
     """A device is not cleared inside, for a reason with these words, which are a regular expression."""
-    with pytest.raises(NotCleared) as caught:
+    with pytest.raises(NotWritten) as caught:
         yield
     assert re.search(words, "; ".join(words_of(caught.value.uses)))
 

@@ -13,13 +13,12 @@ from raidplan.apply.decide.fingerprint import changed, state_of
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.devices import guard
 from raidplan.apply.devices.guard import not_blank
-from raidplan.apply.devices.zero import NotCleared, zero
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import unmatched
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
-from raidplan.facts.uses import Use, use
+from raidplan.facts.uses import NotWritten, Use, use, zero
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.step import Plan, Run, Step, Zero
 from raidplan.render.refusals import refusal_text
@@ -192,7 +191,7 @@ def odd(tmp_path: Path) -> Iterator[dict[str, str]]:
 def test_f20_what_is_no_block_device_is_never_written(odd: dict[str, str], name: str) -> None:
     assert words_of(not_blank(odd[name], everywhere=True)) == [f"{odd[name]} is not a block device"]
     if name != "fifo":  # opening it would wait for a reader
-        with pytest.raises((NotCleared, OSError)):
+        with pytest.raises((NotWritten, OSError)):
             zero(odd[name], Zero(odd[name], ((0, 512),)))
 
 

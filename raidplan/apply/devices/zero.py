@@ -17,7 +17,7 @@ from raidplan.facts.block_devices import found_line
 from raidplan.facts.in_use import written_by_others
 from raidplan.facts.read import read_only
 from raidplan.facts.signatures import read_signatures
-from raidplan.facts.uses import Use, in_short, use
+from raidplan.facts.uses import NotWritten, use
 from raidplan.plan.step import Zero
 
 BLKRRPART = 0x125F
@@ -27,20 +27,12 @@ BUSY_SECONDS = 60
 LOOK_AGAIN_SECONDS = 0.2
 
 
-class NotCleared(ValueError):
-    """The device must not be written to, and was not."""
-
-    def __init__(self, *uses: Use) -> None:
-        super().__init__(in_short(uses))
-        self.uses = uses
-
-
 class NotKept(ValueError):
     """The device does not obey; the message says how."""
 
 
 def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share: None) -> None:
-    """Clears the ranges of a block device. Raises OSError, NotKept, NotCleared; the last before anything is written
+    """Clears the ranges of a block device. Raises OSError, NotKept, NotWritten; the last before anything is written
     if something is on it that was not there when the plan was made, or a program has it open for writing. `tell` hears which share is done.
 
     The device is opened for us alone, which the kernel refuses for anything in use, and locked as udev asks for.
@@ -48,13 +40,13 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
     descriptor = _open_exclusively(device)
     try:
         if not stat.S_ISBLK(os.fstat(descriptor).st_mode):
-            raise NotCleared(use("no-device", device))
+            raise NotWritten(use("no-device", device))
         if other := other_partition(device, os.fstat(descriptor).st_rdev):
-            raise NotCleared(other)
+            raise NotWritten(other)
         _ours(device, descriptor)
         new = [] if action.found is None else [one for one in found_on(device) if one not in action.found]
         if new:
-            raise NotCleared(use("new", device, found=tuple(new)))
+            raise NotWritten(use("new", device, found=tuple(new)))
         ranges = action.within(os.lseek(descriptor, 0, os.SEEK_END))
         before, all_of_it = 0, sum(size for _, size in ranges)
         for start, size in ranges:
@@ -70,7 +62,7 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
 
 
 def put_back(device: str, pieces: Mapping[int, bytes]) -> None:
-    """Writes bytes to their places on a whole disk, by start. Raises OSError, NotCleared, NotKept."""
+    """Writes bytes to their places on a whole disk, by start. Raises OSError, NotWritten, NotKept."""
     descriptor = _open_exclusively(device)
     try:
         _ours(device, descriptor)
@@ -89,13 +81,13 @@ def put_back(device: str, pieces: Mapping[int, bytes]) -> None:
 
 
 def found_on(device: str) -> list[str]:
-    """The signatures that libblkid finds on a device and its partitions, a line each. Raises NotCleared, OSError."""
+    """The signatures that libblkid finds on a device and its partitions, a line each. Raises NotWritten, OSError."""
     parts = dict(_partitions(os.stat(device).st_rdev))
     nodes = {device: 0, **parts}
     found, closed = read_signatures(list(nodes), read_only)
     if closed:
         node, why = next(iter(closed.items()))
-        raise NotCleared(use("unseen", node, error=why))
+        raise NotWritten(use("unseen", node, error=why))
     return [
         found_line(number, one.offset, one.type, one.uuid)
         for node, number in nodes.items()
@@ -117,10 +109,10 @@ def _open_exclusively(device: str) -> int:
 
 def _ours(device: str, descriptor: int) -> None:
     """Locks the device, and looks for other writers again, since O_EXCL does not stop plain opens. Raises OSError,
-    NotCleared."""
+    NotWritten."""
     _patiently(lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB))
     if others := [*written_by_others(device)]:
-        raise NotCleared(*others)
+        raise NotWritten(*others)
 
 
 def _patiently(act: Callable[[], object]) -> None:

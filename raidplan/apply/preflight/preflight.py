@@ -27,7 +27,7 @@ from raidplan.apply.preflight.surroundings import (
     unwritable,
 )
 from raidplan.apply.preflight.versions import too_old
-from raidplan.apply.refusal import Refusal, refusal
+from raidplan.apply.refusal import Refusal, of_use, refusal
 from raidplan.apply.teardown.assembly_hold import HOLDING
 from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
 from raidplan.facts.run import find_tool, no_program
@@ -164,19 +164,16 @@ def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[Refusal]:
         if step.phase == "teardown" and isinstance(step.action, Zero)
     }
     others = [*used_by_others(*cleared)]
-    yield from (Refusal("in-use-elsewhere", place=use.place, uses=(use,)) for use in others)
+    yield from (of_use("in-use-elsewhere", each) for each in others)
     for node, step in cleared.items():
         # What stands on it is taken off by other steps before; the rest must be ours at once.
         if not set(step.needs) - set(HOLDING) and not (others and [*used_by_others(node)]):
-            yield from (
-                Refusal("in-use-elsewhere", place=node, uses=(use,)) for use in claimed_elsewhere(node)
-            )
+            yield from (of_use("in-use-elsewhere", each) for each in claimed_elsewhere(node))
 
 
 def nobody_else_writes_to_what_is_blank(situation: Situation) -> Iterator[Refusal]:
     """The new disk of a virtual machine is blank, claimed by nobody, and in use."""
-    for use in written_by_others(*situation.there):
-        yield Refusal("open-for-writing", place=use.place, uses=(use,))
+    yield from (of_use("open-for-writing", each) for each in written_by_others(*situation.there))
 
 
 def names_free(situation: Situation) -> Iterator[Refusal]:
