@@ -13,12 +13,13 @@ from raidplan.apply.decide.fingerprint import changed, state_of
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.devices import guard
 from raidplan.apply.devices.guard import not_blank
+from raidplan.apply.devices.zero import zero
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import unmatched
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
-from raidplan.facts.uses import NotWritten, Use, use, zero
+from raidplan.facts.uses import NotWritten, Use, use
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.step import Plan, Run, Step, Zero
 from raidplan.render.refusals import refusal_text
