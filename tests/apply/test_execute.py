@@ -137,14 +137,14 @@ def test_a_failure_starts_nothing_new_and_lets_the_others_finish() -> None:
 
 def test_a_program_that_is_not_there_is_a_failure_with_its_name() -> None:
     outcome = execute(plan(step("a", "no-such-program-here")), {}, Log())
-    assert "no-such-program-here" in outcome.failed["a"]
+    assert "no-such-program-here" in failures(outcome)["a"]
 
 
 def test_a_guard_that_does_not_hold_stops_before_the_command(tmp_path: Path) -> None:
     there, made = tmp_path / "there", tmp_path / "made"
     there.write_text("precious")
     outcome = execute(plan(step("a", "cp", "/dev/null", str(made), guard=(str(there),))), {}, Log())
-    assert "exists already" in outcome.failed["a"]
+    assert "exists already" in failures(outcome)["a"]
     assert not made.exists() and there.read_text() == "precious"
 
 
@@ -166,7 +166,7 @@ def test_a_disk_that_was_exchanged_is_not_touched(now: tuple[str, int], tmp_path
     record = Record()
     touch = plan(step("a", "rm", "{d00}"))
     outcome = execute_in(touch, {"d00": disk}, Log(), record, Exchanged())
-    assert "no longer the disk that was d00" in outcome.failed["a"]
+    assert "no longer the disk that was d00" in failures(outcome)["a"]
     assert (tmp_path / "disk").exists() and record.lines == [("refused", "a")]
 
 
