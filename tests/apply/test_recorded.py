@@ -68,6 +68,20 @@ def test_a_plan_in_a_file_does_what_the_layout_asks_for_today(name: str, tmp_pat
     assert left.decide(kept).refusals == ()
 
 
+def test_a_plan_in_a_file_that_lists_other_losses_is_refused(tmp_path: Path) -> None:
+    """Its sentences are compared by their number, by where and by who made it."""
+    left = Recorded("teardown-planned", tmp_path / "left")
+    kept = plan_from_json(left.data["plan"])
+    step = next(step for step in kept.steps if step.phase == "teardown" and step.destroys)
+    assert step.destroys[0].kind == "sentence"
+    ours, elsewhere = replace(step.destroys[0], own=True), replace(step.destroys[0], where="another")
+    for first in ((), (ours,), (elsewhere,)):
+        other = replace(step, destroys=(*first, *step.destroys[1:]))
+        steps = tuple(other if each.id == step.id else each for each in kept.steps)
+        refused = left.decide(replace(kept, steps=steps)).refusals
+        assert [each.code for each in refused] == ["not-in-plan"]
+
+
 def test_a_plan_in_a_file_that_gives_up_what_the_layout_made_demands_the_digest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
