@@ -173,3 +173,25 @@ def test_docstrings_are_nouns_and_sentences() -> None:
     assert relative.search('    """What is left."""') and not relative.search('"""Whether it is."""')
     lines = ((file, line) for file in FILES for line in file.read_text().splitlines())
     assert [f"{file.relative_to(PACKAGE)}: {line}" for file, line in lines if relative.search(line)] == []
+
+
+RECORDS = {"Loss", "loss", "refusal", "Refusal", "note", "Mismatch", "Use", "use"}
+"""What makes a record of a reason, a loss or a use."""
+PROSE = re.compile(r"[a-z]+,? [a-z]+,? [a-z]+")
+
+
+def prose_in_records(text: str) -> Iterator[str]:
+    """The sentences that are given to a record: three words in a row, in a text or a part of one."""
+    for call in ast.walk(ast.parse(text)):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in RECORDS:
+            parts = (part.value for part in ast.walk(call) if isinstance(part, ast.Constant))
+            yield from (part for part in parts if isinstance(part, str) and PROSE.search(part))
+
+
+def test_sentences_are_made_in_render() -> None:
+    """A loss, a refusal or a use is a record with figures; whoever puts a sentence among those says it in one way for ever."""
+    assert [*prose_in_records('Loss("x", f"everything that was on {d0}")')] == ["everything that was on "]
+    searched = [file for file in FILES if part(file) in ("apply", "facts", "plan", "layout")]
+    assert {
+        str(file): [*found] for file in searched if (found := [*prose_in_records(file.read_text())])
+    } == {}

@@ -24,6 +24,7 @@ from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.facts import DiskFact
+from raidplan.facts.uses import NotWritten, Use, use
 from raidplan.plan.step import Plan, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
 from raidplan.plan.validity import makes
 
@@ -41,7 +42,7 @@ class StepFailed(Exception):
     """A step did not do what it says; the message has the program's own last words."""
 
 
-class GuardFailed(StepFailed):
+class GuardFailed(NotWritten, StepFailed):
     """A condition of the step does not hold right before it: nothing was done."""
 
 
@@ -57,6 +58,8 @@ class Event:
     seconds: float = 0.0
     message: str = ""
     percent: int | None = None
+    uses: tuple[Use, ...] = ()
+    """The reasons for which it was not done, in place of a message."""
 
 
 class Record(Protocol):
@@ -81,6 +84,8 @@ class Outcome:
 
     done: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+    uses: dict[str, tuple[Use, ...]] = field(default_factory=dict)
+    """The reasons for which some of those were not done."""
     left: list[str] = field(default_factory=list)
     interrupted: bool = False
     unproven: list[Refusal] = field(default_factory=list)
@@ -181,8 +186,10 @@ def _finish(future: Future[float], step: Step, outcome: Outcome, tell: Callable[
         outcome.done.append(step.id)
         tell(Event("done", step, future.result()))
     elif isinstance(problem, StepFailed | OSError | ValueError):
+        uses = problem.uses if isinstance(problem, NotWritten) else ()
         outcome.failed[step.id] = str(problem)
-        tell(Event("failed", step, message=str(problem)))
+        outcome.uses |= {step.id: uses} if uses else {}
+        tell(Event("failed", step, message=str(problem), uses=uses))
     else:
         raise problem
 
@@ -241,11 +248,11 @@ class Work:
         if step.proof and step.proof.kind in ("directory", "mount"):
             link = self.world.link_on_the_way(step.proof.key)
             if link:
-                raise GuardFailed(f"not done, because {link} is a symbolic link, which could lead anywhere")
+                raise GuardFailed(use("link", link))
         if step.proof and step.proof.kind == "key_file":
             copy = self.world.path(step.proof.key)
             if self.world.leads_out(copy):
-                raise GuardFailed(f"not done, because {copy} leads out of the target")
+                raise GuardFailed(use("leads-out", str(copy)))
         targets = {self.resolved(target): target in self.overwrites for target in step.guard}
         self._missing(target for target in targets if target.startswith("/dev/"))
         reasons = [*self.decided.others(step, self.world, held)]
@@ -253,7 +260,7 @@ class Work:
             why for target, old in targets.items() for why in self.world.not_blank(target, everywhere=old)
         ]
         if reasons:
-            raise GuardFailed("not done, because " + "; ".join(dict.fromkeys(reasons)))
+            raise GuardFailed(*reasons)
 
     def _act(self, step: Step) -> None:
         match step.action:

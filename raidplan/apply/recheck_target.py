@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.facts import DiskFact
 from raidplan.facts.arrays import dashed
+from raidplan.facts.uses import Use, use
 from raidplan.plan.identities import PARTITION
 from raidplan.plan.step import Run, Step, Zero
 
@@ -32,14 +33,14 @@ class Decided:
     below: Mapping[str, frozenset[str]]
     """By step of the whole plan, the disks that it and what it needs write to."""
 
-    def others(self, step: Step, world: World, held: ExitStack) -> Iterator[str]:
-        """Reasons why a step would be on other devices, in words; the disks below it are held open as long as `held` is."""
+    def others(self, step: Step, world: World, held: ExitStack) -> Iterator[Use]:
+        """Reasons why a step would be on other devices; the disks below it are held open as long as `held` is."""
         words = [word for word in _words(step) if word.startswith("/dev/")]
         yield from (why for word in words if (why := world.other_partition(word)))
         yield from self._other_disks(step, words, world, held)
         yield from self._other_array(step, world)
 
-    def _other_disks(self, step: Step, words: list[str], world: World, held: ExitStack) -> Iterator[str]:
+    def _other_disks(self, step: Step, words: list[str], world: World, held: ExitStack) -> Iterator[Use]:
         """Disks below the step that are not those of the decision; one that died and left its array is no longer below it."""
         names = {disk.kernel_name: name for name, disk in self.disks.items()}
         found = set(step.disks & self.disks.keys())
@@ -47,10 +48,7 @@ class Decided:
             below = world.disks_below(word)
             found |= {names[one] for one in below if one in names}
             if word.startswith(PARTITION):
-                yield from (
-                    f"{word} is on {one}, which is no disk of this layout"
-                    for one in sorted(below - names.keys())
-                )
+                yield from (use("not-of-layout", word, disk=one) for one in sorted(below - names.keys()))
         if step.phase == "volume":  # lvcreate names a group and no device
             found |= self.below.get(step.id, frozenset()) & self.disks.keys()
         for name in sorted(found):
@@ -63,9 +61,9 @@ class Decided:
                     raise
                 continue
             if not same:
-                yield f"{disk.node} is no longer the disk that was {name}"
+                yield use("other-disk", disk.node, disk=name)
 
-    def _other_array(self, step: Step, world: World) -> Iterator[str]:
+    def _other_array(self, step: Step, world: World) -> Iterator[Use]:
         match step.action:
             case Run(("mdadm", "--stop", node)):
                 link = node.startswith(ARRAY)
@@ -73,9 +71,9 @@ class Decided:
                     dashed(node.removeprefix(ARRAY).replace(":", "")) if link else self.arrays.get(node, "")
                 )
                 if uuid and world.array(node) != uuid:
-                    yield f"{node} is no longer the array {uuid}"
+                    yield use("other-array", node, uuid=uuid)
             case Run(("mdadm", node, "--add", *_)) if step.proof and world.array(node) != step.proof.key:
-                yield f"{node} is no longer the array {step.proof.key}"
+                yield use("other-array", node, uuid=step.proof.key)
 
 
 def _words(step: Step) -> list[str]:

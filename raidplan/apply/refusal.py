@@ -8,6 +8,7 @@ from typing import Literal
 from raidplan.base.figures import Figure, Figures
 from raidplan.facts.match import Mismatch
 from raidplan.facts.prove import Deviation
+from raidplan.facts.uses import Use
 
 Code = Literal[
     "disk-unmatched", "disk-not-blank", "kept-differs", "disk-read-only", "disk-unreadable", "target-not-blank",
@@ -40,11 +41,18 @@ class Refusal:
     figures: Figures = field(default_factory=dict, hash=False)
     deviations: tuple[Deviation, ...] = field(default=(), hash=False)
     """Properties that are not as planned, where the reason is about those."""
+    uses: tuple[Use, ...] = ()
+    """Those who use a device, and what is on it, where the reason is about that."""
 
 
 def refusal(code: Code, case: str = "", *, place: str = "", line: int = 0, **figures: Figure) -> Refusal:
     """A refusal with these figures."""
     return Refusal(code, case, place, line, figures)
+
+
+def of_use(code: Code, use: Use) -> Refusal:
+    """The refusal for one who uses a device."""
+    return Refusal(code, place=use.place, uses=(use,))
 
 
 def unmatched(mismatch: Mismatch) -> Refusal:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from raidplan.base.size import KIB, SECTOR
+from raidplan.base.sync_action import HELD
 from raidplan.facts import Machine
 from raidplan.facts.block import number_of, text_of
 from raidplan.plan.read_by_grub import read_by_grub
@@ -24,9 +25,6 @@ WORDS = {
     "repair": "repair",
 }
 """The kernel's words in sync_action (Documentation/admin-guide/md.rst), and ours."""
-
-HELD = "frozen"
-"""The kernel's word for an array in which no sync begins."""
 
 
 @dataclass(frozen=True, slots=True)

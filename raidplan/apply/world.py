@@ -23,6 +23,7 @@ from raidplan.facts.host import read_units
 from raidplan.facts.mounts import is_below
 from raidplan.facts.read import read_only
 from raidplan.facts.run import Result, run
+from raidplan.facts.uses import Use
 from raidplan.plan.places import below
 from raidplan.plan.step import Plan, Zero
 
@@ -68,8 +69,8 @@ class World:
         """The state of a unit in systemd's word: enabled, disabled, masked."""
         return str(read_units([name], run, self.target)[name]["enabled"])
 
-    def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
-        """Why a step must not write over a device, in words; `everywhere`: also by its bytes."""
+    def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
+        """Why a step must not write over a device; `everywhere`: also by its bytes."""
         return not_blank(device, everywhere=everywhere)
 
     def link_on_the_way(self, path: str) -> str:
@@ -85,9 +86,9 @@ class World:
         """The instance of the disk behind a node now: the kernel's word for this one, and its bytes. Raises OSError."""
         return instance_of(node)
 
-    def other_partition(self, node: str) -> str:
-        """The target of a link, if not the partition that it names; else empty, also where there is no link. Raises OSError."""
-        return other_partition(node, os.stat(node).st_rdev) if os.path.exists(node) else ""
+    def other_partition(self, node: str) -> Use | None:
+        """The target of a link, if not the partition that it names; also None where there is no link. Raises OSError."""
+        return other_partition(node, os.stat(node).st_rdev) if os.path.exists(node) else None
 
     def disks_below(self, node: str) -> frozenset[str]:
         """The whole disks below a device now, by kernel name; none where there is no device. Raises OSError."""
@@ -147,11 +148,11 @@ class World:
         self.effect("set", file, lambda: _write_into(self.path(self.attribute_file(file)), content.encode()))
 
     def zero(self, device: str, action: Zero, tell: Callable[[float], None]) -> None:
-        """Clears ranges of a device, and tells which share is done. Raises OSError, NotCleared."""
+        """Clears ranges of a device, and tells which share is done. Raises OSError, NotWritten."""
         self.effect("zero", device, lambda: zero(device, action, tell))
 
     def put_back(self, node: str, pieces: Mapping[int, bytes]) -> None:
-        """Writes bytes to their places on a disk that is ours alone, and reads them back. Raises OSError, NotCleared."""
+        """Writes bytes to their places on a disk that is ours alone, and reads them back. Raises OSError, NotWritten."""
         self.effect("restore", node, lambda: put_back(node, pieces))
 
     def replace(

@@ -43,6 +43,7 @@ from raidplan.render.obsolete import obsolete_text
 from raidplan.render.plan_text import render_plan
 from raidplan.render.refusals import refusal_text
 from raidplan.render.syncs import held_text, sync_text
+from raidplan.render.uses import failure_text
 
 GOES_ON = "run `raidplan apply` again to go on"
 MOST = 64 * 2**20
@@ -208,7 +209,7 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
             note(sync)
         note(_with_waiting(outcome, decision))
     for step, message in outcome.failed.items():
-        talk(f"failed: {step}: {message}")
+        talk(f"failed: {step}: {failure_text(message, outcome.uses.get(step, ()))}")
     if not outcome.complete:
         how_far = f"{len(outcome.done)} steps done, {len(outcome.left)} not begun"
         return _stopped(f"stopped part-way: {how_far}; {GOES_ON}", decision, journal)

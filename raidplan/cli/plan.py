@@ -18,6 +18,7 @@ from raidplan.render.findings_json import finding_to_data, findings_to_data, jso
 from raidplan.render.findings_markdown import tables
 from raidplan.render.findings_text import findings_text, summary_text
 from raidplan.render.forms import Look
+from raidplan.render.losses import loss_words
 from raidplan.render.placement_text import placement_lines
 from raidplan.render.visible import json_safe
 from raidplan.review import pipeline
@@ -77,7 +78,7 @@ def _rendered(plan: Plan, nodes: Mapping[str, str], loaded: Loaded, arguments: a
     form = arguments.format
     match form:
         case "json":
-            return json_safe(plan_to_json(plan))
+            return json_safe(plan_to_json(plan, loss_words))
         case "shell":
             from raidplan.render.plan_shell import plan_shell
 

@@ -17,9 +17,11 @@ from raidplan.cli.output import talk
 from raidplan.cli.state import state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import target_of
+from raidplan.facts.uses import NotWritten
 from raidplan.plan.step import Plan
 from raidplan.render.obsolete import obsolete_text
 from raidplan.render.refusals import refusal_text
+from raidplan.render.uses import failure_text
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,6 +94,8 @@ def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: Wor
         go_back(way, world, journal.restored)
         machine = world.read(plan)
         left = way_back(plan, journal.past, copies, machine, world)
+    except NotWritten as error:
+        return _stopped(f"{failure_text('', error.uses)}; ")
     except (OSError, ValueError) as error:
         return _stopped(f"{error}; ")
     if left.is_left:

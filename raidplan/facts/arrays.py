@@ -11,6 +11,7 @@ from pathlib import Path
 
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import SECTOR
+from raidplan.base.sync_action import HELD
 from raidplan.facts.block import Block, Names, kernel_name, number_of, read_at, read_blocks, text_of
 from raidplan.facts.members import superblock
 from raidplan.facts.signatures import Ask
@@ -149,7 +150,7 @@ def properties(array: Array, names: Names, links: Mapping[str, list[str]]) -> di
         "faulty": sorted(names.of(m.name) for m in array.members if "faulty" in m.state),
         "size": array.block.size,
         "state": text_of(md / "array_state"),
-        "sync_held": text_of(md / "sync_action") == "frozen",
+        "sync_held": text_of(md / "sync_action") == HELD,
         "node": array.block.node,
         "device": array.block.name,
         "links": links.get(array.block.name, []),

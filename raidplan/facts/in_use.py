@@ -8,24 +8,26 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from raidplan.base.hidden import escaped
+from raidplan.base.figures import Figure, Figures
 from raidplan.facts.block import SYS_BLOCK, kernel_name, partitions_in
 from raidplan.facts.loop_devices import loops_on_devices
 from raidplan.facts.mounts import unescaped
+from raidplan.facts.uses import Use, UseKind, use
 from raidplan.facts.writers import is_begun_by_us, number_of_file, processes, program, ways_to_write
 
 CONFIG = Path("/sys/kernel/config")
 NAMESPACE = re.compile(r"nvme(\d+)n(\d+)")
-EXPORTED = {
-    "target/core/*/*/udev_path": "a target of the kernel",
-    "nvmet/subsystems/*/namespaces/*/device_path": "an NVMe target of the kernel",
+EXPORTED: dict[str, UseKind] = {
+    "target/core/*/*/udev_path": "exported",
+    "nvmet/subsystems/*/namespaces/*/device_path": "exported-by-nvme",
 }
 """The files in which the kernel's own targets (SCSI and NVMe) name the devices that they offer; no target is a process."""
 
 
-def used_by_others(*nodes: str) -> Iterator[str]:
-    """The users of devices, of their partitions, or of devices on top of them, in words; nothing if nobody uses them.
+def used_by_others(*nodes: str) -> Iterator[Use]:
+    """The users of devices, of their partitions, or of devices on top of them; nothing if nobody uses them.
 
     sysfs shows neither another namespace's mounts, nor who writes to a device without having claimed it. Every process is
     read once for all devices.
@@ -35,23 +37,34 @@ def used_by_others(*nodes: str) -> Iterator[str]:
     yield from dict.fromkeys((*_mounts(reached.own), *_writers(reached)))
 
 
-def written_by_others(*nodes: str) -> Iterator[str]:
+def written_by_others(*nodes: str) -> Iterator[Use]:
     """The users that can write to a device: a virtual machine claims no disk, and leaves it blank at first."""
     reached = _reached(nodes)
     yield from reached.missing
     yield from dict.fromkeys(_writers(reached))
 
 
+class Node(NamedTuple):
+    """A node by which bytes of a device can be written, and the device that it is below."""
+
+    name: str
+    below: str = ""
+
+    def use(self, kind: UseKind, **figures: Figure) -> Use:
+        """A use of it."""
+        return use(kind, self.name, **({"below": self.below} if self.below else {}), **figures)
+
+
 @dataclass(frozen=True, slots=True)
 class _Reached:
-    """All by which bytes of devices can be written: `b8:16` or `c21:2` to words for it."""
+    """All by which bytes of devices can be written: `b8:16` or `c21:2` to its node, and the device that it is below."""
 
-    own: dict[str, str] = field(default_factory=dict)
+    own: dict[str, Node] = field(default_factory=dict)
     """The devices, what stands on them, and the disks that they are parts of."""
-    below: dict[str, str] = field(default_factory=dict)
+    below: dict[str, Node] = field(default_factory=dict)
     """The members of an array, the physical volumes of a volume, and their disks."""
-    missing: list[str] = field(default_factory=list)
-    """Devices that do not exist, in words."""
+    missing: list[Use] = field(default_factory=list)
+    """Devices that do not exist."""
 
 
 def _reached(nodes: Iterable[str]) -> _Reached:
@@ -60,19 +73,19 @@ def _reached(nodes: Iterable[str]) -> _Reached:
         try:
             number = os.stat(node).st_rdev
             folder = (SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()
-            found.own.update(_family(folder))
-            found.below.update((each, f"{name} (below {node})") for each, name in _below(folder))
+            found.own.update((each, Node(name)) for each, name in _family(folder))
+            found.below.update((each, Node(name, node)) for each, name in _below(folder))
         except OSError as error:
-            found.missing.append(f"{node} cannot be looked at: {error.strerror}")
+            found.missing.append(use("unseen", node, error=error.strerror or ""))
     return found
 
 
-def claimed_elsewhere(node: str) -> Iterator[str]:
+def claimed_elsewhere(node: str) -> Iterator[Use]:
     """A reason why the kernel does not let us have the device for ourselves; nothing if it does."""
     try:
         os.close(os.open(node, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
     except OSError as error:
-        yield f"{node} is claimed by something that shows nowhere else ({error.strerror}): find out by what"
+        yield use("claimed", node, error=error.strerror or "")
 
 
 def _family(device: Path) -> Iterator[tuple[str, str]]:
@@ -121,17 +134,17 @@ def _character_devices(disk: Path) -> Iterator[tuple[str, str]]:
             yield f"c{(folder / 'dev').read_text().strip()}", f"/dev/{name}"
 
 
-def _exports(numbers: dict[str, str]) -> Iterator[str]:
+def _exports(numbers: dict[str, Node]) -> Iterator[Use]:
     """Devices that the kernel offers to other machines."""
-    for pattern, exporter in EXPORTED.items() if numbers else ():
+    for pattern, kind in EXPORTED.items() if numbers else ():
         for file in CONFIG.glob(pattern):
             with suppress(OSError):
                 number = number_of_file(os.stat(file.read_text().strip()))
                 if number in numbers:
-                    yield f"{numbers[number]} is exported by {exporter} ({escaped(file.parent.name)})"
+                    yield numbers[number].use(kind, name=file.parent.name)
 
 
-def _mounts(numbers: dict[str, str]) -> Iterator[str]:
+def _mounts(numbers: dict[str, Node]) -> Iterator[Use]:
     """Mounts in any mount namespace, each of which is read once."""
     known: set[str] = set()
     for process in processes() if numbers else ():
@@ -143,11 +156,11 @@ def _mounts(numbers: dict[str, str]) -> Iterator[str]:
             for line in (process / "mountinfo").read_bytes().decode(errors="replace").split("\n"):
                 words = line.split(" ")
                 if len(words) > 4 and (number := f"b{words[2]}") in numbers:
-                    where = f"{numbers[number]} is mounted at {escaped(unescaped(words[4]))}"
-                    yield where if process.name == str(os.getpid()) else f"{where} for {program(process)}"
+                    by: Figures = {} if process.name == str(os.getpid()) else program(process)
+                    yield numbers[number].use("mounted", point=unescaped(words[4]), **by)
 
 
-def _writers(reached: _Reached) -> Iterator[str]:
+def _writers(reached: _Reached) -> Iterator[Use]:
     """Whatever can write to a device: loop devices and targets of the kernel, and programs.
 
     Steps never share a device, so a program that this process began has no business with one; with a disk below it, it may.
@@ -158,11 +171,11 @@ def _writers(reached: _Reached) -> Iterator[str]:
         with suppress(OSError):  # it has ended
             for number, way in ways_to_write(process, numbers):
                 if number in reached.own or not is_begun_by_us(process):
-                    yield f"{numbers[number]} is {way} by {program(process)}"
+                    yield numbers[number].use(way, **program(process))
 
 
-def _loops(numbers: dict[str, str]) -> Iterator[str]:
+def _loops(numbers: dict[str, Node]) -> Iterator[Use]:
     """Loop devices: the kernel writes through them, and no process has their device open."""
     for number, names in loops_on_devices().items() if numbers else ():
         if device := numbers.get(f"b{number}"):
-            yield from (f"{device} is behind /dev/{name}" for name in names)
+            yield from (device.use("loop", loop=f"/dev/{name}") for name in names)

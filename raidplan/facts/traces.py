@@ -28,6 +28,8 @@ SMALL = GIB
 """Bytes of a device that is read whole."""
 MOST_PLACES = 192
 BLANK = (0x00, 0xFF)
+INSIDE, THE_DISK = "inside the array on ", "the disk"
+"""The words of a range in an array: these, then its place on the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ def _at(read: Reader, sector: int, place: Place) -> Iterator[Trace]:
         size = min(block.data_size, place.size - block.data_offset)
         if block.data_offset and size > 0 and place.data:
             # Where an old array's data begins, a part of its content shows.
-            words = f"inside the array on {place.words or 'the disk'}"
+            words = f"{INSIDE}{place.words or THE_DISK}"
             inside = Place(place.start + block.data_offset, size, words, data=False, where="inside")
             yield from _at(read, sector, inside)
 

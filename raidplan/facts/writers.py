@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from raidplan.base.hidden import escaped
+from raidplan.base.figures import Figure
+from raidplan.facts.uses import UseKind
 
 PROC = Path("/proc")
 RING = "anon_inode:[io_uring]"
@@ -26,10 +27,10 @@ def processes() -> list[Path]:
     return [own, *others]
 
 
-def program(process: Path) -> str:
-    """A process for a person. Raises OSError where it has ended."""
+def program(process: Path) -> dict[str, Figure]:
+    """The number and the program of a process. Raises OSError where it has ended."""
     name = (process / "comm").read_bytes().decode(errors="replace").strip()
-    return f"process {process.name} ({escaped(name)})"
+    return {"process": int(process.name), "program": name}
 
 
 def is_begun_by_us(process: Path) -> bool:
@@ -48,14 +49,14 @@ def number_of_file(found: os.stat_result) -> str:
     return f"{kind}{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}" if kind else ""
 
 
-def ways_to_write(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The devices that a process can write to, and the way in words; nothing for a process that has finished."""
+def ways_to_write(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
+    """The devices that a process can write to, and the way; nothing for a process that has finished."""
     for ways in (_descriptors, _mappings, _registered):
         with suppress(OSError):
             yield from ways(process, numbers)
 
 
-def _descriptors(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, str]]:
+def _descriptors(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
     for entry in (process / "fd").iterdir():
         with suppress(OSError):
             number = number_of_file(entry.stat())
@@ -65,10 +66,10 @@ def _descriptors(process: Path, numbers: Collection[str]) -> Iterator[tuple[str,
             if number[0] == "c":
                 yield number, "open"
             elif _opened_to_write(process, entry.name):
-                yield number, "open for writing"
+                yield number, "written"
 
 
-def _mappings(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, str]]:
+def _mappings(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
     """A mapping stays when the descriptor that it was made with is closed."""
     for line in (process / "maps").read_bytes().splitlines():
         words = line.split(None, 5)
@@ -76,10 +77,10 @@ def _mappings(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, st
             with suppress(OSError):
                 number = number_of_file((process / "map_files" / words[0].decode()).stat())
                 if number in numbers and not _is_copy_of_us(process):
-                    yield number, "mapped for writing"
+                    yield number, "mapped"
 
 
-def _registered(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, str]]:
+def _registered(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
     """Files that an io_uring holds: they stay when their descriptors are closed."""
     for entry in (process / "fd").iterdir():
         with suppress(OSError):
@@ -89,7 +90,7 @@ def _registered(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, 
                 with suppress(OSError):
                     number = number_of_file((process / "root" / path).stat())
                     if number in numbers and not _is_copy_of_us(process):
-                        yield number, "registered with an io_uring"
+                        yield number, "registered"
 
 
 def _files_of_ring(info: str) -> Iterator[str]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 from raidplan.plan.disk_identity import disk_from_data, disk_to_data
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS
+from raidplan.plan.loss import Loss, loss_from_data, loss_to_data, said_before
 from raidplan.plan.origin import LAYOUT, Kind, Origin, origin_of_id
 from raidplan.plan.step import (
     Action,
-    Loss,
     Plan,
     Proof,
     RenewInitramfs,
@@ -25,6 +24,7 @@ from raidplan.plan.step import (
     WriteFile,
     Zero,
 )
+from raidplan.plan.typed import of, typed
 from raidplan.plan.validity import faults
 
 FORMAT_VERSION = 2
@@ -33,17 +33,19 @@ SENTENCES = 1
 OWN = ", made by this layout"
 """The end of the sentence of such a loss if the layout made the lost object."""
 STEP_LISTS = ("needs", "follows", "targets", "destroys", "guard", "awaits", "clears")
+Words = Callable[[Loss], str]
 FORMS = ("argv", "zero", "initramfs", "file")
 """The first key of each form that the action of a step can have."""
 
 
-def plan_to_json(plan: Plan) -> str:
-    """The plan as indented JSON with a final newline; its last value is the digest of all that it does."""
-    data = plan_to_data(plan)
+def plan_to_json(plan: Plan, words: Words | None = None) -> str:
+    """The plan as indented JSON with a final newline; its last value is the digest of all that it does. `words` say each
+    loss for whoever reads the JSON."""
+    data = plan_to_data(plan, words)
     return json.dumps({**data, "digest": _digest_of(data)}, indent=2, ensure_ascii=False) + "\n"
 
 
-def plan_to_data(plan: Plan) -> dict[str, Any]:
+def plan_to_data(plan: Plan, words: Words | None = None) -> dict[str, Any]:
     """The plan as plain values, in the contract's form."""
     return {
         "format_version": FORMAT_VERSION,
@@ -54,19 +56,22 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
         "disks": [disk_to_data(disk) for disk in plan.disks],
         "modules": list(plan.modules),
         **({"target": plan.target} if plan.target else {}),
-        "steps": [step_to_data(step) for step in plan.steps],
+        "steps": [step_to_data(step, words) for step in plan.steps],
         "findings": [dict(finding) for finding in plan.findings],
-        **({"whole": [step_to_data(step) for step in plan.whole]} if plan.machine else {}),
+        **({"whole": [step_to_data(step, words) for step in plan.whole]} if plan.machine else {}),
     }
 
 
-def step_to_data(step: Step) -> dict[str, Any]:
+def step_to_data(step: Step, words: Words | None = None) -> dict[str, Any]:
     """One step as plain values: `argv` for a command, `file` and `content` for a file."""
     data: dict[str, Any] = {"id": step.id, "phase": step.phase, "say": step.say}
     data |= _action_to_data(step.action)
     for name in STEP_LISTS:
         data[name] = list(getattr(step, name))
-    data["destroys"] = [_filled(asdict(loss)) for loss in step.destroys]
+    said = [{"what": words(loss)} if words else {} for loss in step.destroys]
+    data["destroys"] = [
+        {**what, **loss_to_data(loss)} for what, loss in zip(said, step.destroys, strict=True)
+    ]
     data |= {"because": step.because, "line": step.line}
     if step.proof:
         data["proof"] = {"kind": step.proof.kind, "key": step.proof.key, "expect": dict(step.proof.expect)}
@@ -140,7 +145,7 @@ def plan_from_json(text: str) -> Plan:
             target=_text(data.get("target", "")),
             machine=_values(data["machine"]),
             steps=tuple(map(_step_from_data, data["steps"])),
-            findings=tuple(map(_finding_from_data, _of(list, data["findings"]))),
+            findings=tuple(map(_finding_from_data, of(list, data["findings"]))),
             whole=tuple(map(_step_from_data, data.get("whole", []))),
         )
     except (KeyError, TypeError, AttributeError, RecursionError) as problem:
@@ -158,9 +163,9 @@ def _step_from_data(data: dict[str, Any]) -> Step:
         say=_text(data["say"]),
         action=_action_from_data(data),
         because=_text(data["because"]),
-        line=_of(int, data["line"]),
+        line=of(int, data["line"]),
         **{name: _texts(data[name]) for name in STEP_LISTS if name != "destroys"},
-        destroys=tuple(map(_loss_from_data, _of(list, data["destroys"]))),
+        destroys=tuple(map(_loss_from_data, of(list, data["destroys"]))),
         proof=Proof(_text(proof["kind"]), _text(proof["key"]), _values(proof["expect"])) if proof else None,
         origin=_origin_from_data(data["origin"]) if "origin" in data else origin_of_id(_text(data["id"])),
     )
@@ -169,12 +174,12 @@ def _step_from_data(data: dict[str, Any]) -> Step:
 def _loss_from_data(data: object) -> Loss:
     """A loss in a plan of any version; a sentence of version 1 may name the layout's own objects anywhere."""
     if isinstance(data, str):
-        return Loss(data.removesuffix(OWN), own=OWN in data)
-    return Loss(**_typed({"where": "", "uuid": "", "own": False, **_of(dict, data)}, LOSS))
+        return said_before(data.removesuffix(OWN), own=OWN in data)
+    return loss_from_data(data)
 
 
 def _origin_from_data(data: object) -> Origin:
-    found = _typed({"step": "", **_of(dict, data)}, dict.fromkeys(("kind", "step"), str))
+    found = typed({"step": "", **of(dict, data)}, dict.fromkeys(("kind", "step"), str))
     if found["kind"] not in get_args(Kind):
         raise TypeError(f"{found['kind']!r:.80} is no origin of a step")
     return Origin(**found)
@@ -187,20 +192,20 @@ def _action_from_data(data: dict[str, Any]) -> Action:
             f"the step {data['id']} says {' and '.join(forms)}, and does one: make it again with `raidplan plan`"
         )
     if "initramfs" in data:
-        encrypted, volumes = _texts(data.get("encrypted", [])), _of(bool, data.get("volumes", False))
+        encrypted, volumes = _texts(data.get("encrypted", [])), of(bool, data.get("volumes", False))
         return RenewInitramfs(_texts(data["initramfs"]), _generator(data), encrypted, volumes)
     if "argv" in data:
         stdin, key = (_text(data.get(name, "")) for name in ("stdin", "key"))
-        return Run(_texts(data["argv"]), stdin, _of(bool, data.get("inside", False)), key)
+        return Run(_texts(data["argv"]), stdin, of(bool, data.get("inside", False)), key)
     if "zero" in data:
-        ranges = tuple((_of(int, start), _of(int, size)) for start, size in data["ranges"])
+        ranges = tuple((of(int, start), of(int, size)) for start, size in data["ranges"])
         return Zero(_text(data["zero"]), ranges, None if data["found"] is None else _texts(data["found"]))
     file = _text(data["file"])
     if "attribute" in data:
         return SetAttribute(file, _text(data["attribute"]))
     mode = int(_text(data["mode"]), 8)
     if "block" in data:
-        return WriteBlock(file, _text(data["block"]), _text(data["mark"]), _of(bool, data["at_top"]), mode)
+        return WriteBlock(file, _text(data["block"]), _text(data["mark"]), of(bool, data["at_top"]), mode)
     return WriteFile(file, _text(data["content"]), mode)
 
 
@@ -211,7 +216,6 @@ def _generator(data: Mapping[str, Any]) -> str:
     return name
 
 
-LOSS = {"what": str, "where": str, "uuid": str, "own": bool}
 FINDING = {
     "rule": str,
     "severity": str,
@@ -229,15 +233,8 @@ def _finding_from_data(data: dict[str, Any]) -> dict[str, Any]:
     severity = data["severity"]
     if severity not in SEVERITIES:
         raise TypeError(f"{severity!r:.80} is no severity")
-    related = [_typed(one, RELATED) for one in _of(list, data["related"])]
-    return {**_typed({name: data[name] for name in data if name != "related"}, FINDING), "related": related}
-
-
-def _typed(data: dict[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
-    """The values of an object with exactly these keys and types. Raises TypeError, KeyError."""
-    if data.keys() - kinds.keys():
-        raise TypeError(f"{min(data.keys() - kinds.keys())!r:.80} is nothing that a finding tells")
-    return {name: _of(kind, data[name]) for name, kind in kinds.items()}
+    related = [typed(one, RELATED) for one in of(list, data["related"])]
+    return {**typed({name: data[name] for name in data if name != "related"}, FINDING), "related": related}
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -249,29 +246,19 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
-T = TypeVar("T")
-
-
-def _of(kind: type[T], value: object) -> T:
-    """The value, if it is of that type; for Python True is a number. Raises TypeError."""
-    if type(value) is not kind:
-        raise TypeError(f"{value!r:.80} is no {kind.__name__}")
-    return value
-
-
 def _text(value: object) -> str:
-    return _of(str, value)
+    return of(str, value)
 
 
 def _texts(values: object) -> tuple[str, ...]:
-    return tuple(map(_text, _of(list, values)))
+    return tuple(map(_text, of(list, values)))
 
 
 def _values(values: object) -> dict[str, Value]:
     """Properties that a proof expects, or that a machine had."""
     return {
         _text(key): list(_texts(value)) if isinstance(value, list) else _value(value)
-        for key, value in _of(dict, values).items()
+        for key, value in of(dict, values).items()
     }
 
 
@@ -307,11 +294,23 @@ def _each_step(data: dict[str, Any], of: Callable[[dict[str, Any]], dict[str, An
 
 
 def _sentence(loss: Mapping[str, Any]) -> str:
-    return f"{loss['what']}{OWN}" if loss.get("own") else str(loss["what"])
+    return f"{loss.get('what')}{OWN}" if loss.get("own") else str(loss.get("what"))
 
 
 def _digest_of(data: Mapping[str, Any]) -> str:
-    return digest({key: value for key, value in data.items() if key not in ("findings", "digest")})
+    """The digest of all but the findings, and the words for a loss that is told by its kind and figures."""
+
+    def counted(step: dict[str, Any]) -> dict[str, Any]:
+        return {**step, "destroys": [_without_words(loss) for loss in step["destroys"]]}
+
+    told = _each_step(dict(data), counted)
+    return digest({key: value for key, value in told.items() if key not in ("findings", "digest")})
+
+
+def _without_words(loss: object) -> object:
+    if isinstance(loss, dict) and "kind" in loss:
+        return {key: value for key, value in loss.items() if key != "what"}
+    return loss
 
 
 def digest(value: object) -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, Generator, Hook
+from raidplan.plan.loss import Loss
 from raidplan.plan.origin import LAYOUT, Origin
 
 Value = str | int | bool | None | list[str]
@@ -115,26 +116,6 @@ class Zero(NamedTuple):
         return tuple((first, last - first) for first, last in cut if first < last)
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """Something that a step destroys.
-
-    `what` is a sentence's part for a person, with the place. `where` names the device alone, and `uuid` is empty where it has
-    none: programs read these two, and earlier plans have neither, so two losses that differ in them only are the same.
-    """
-
-    what: str
-    where: str = field(default="", compare=False)
-    uuid: str = field(default="", compare=False)
-    own: bool = False
-    """This layout made it: it is given up with the digest of the plan only, and never by habit."""
-
-
-def everything_on(where: str) -> Loss:
-    """The loss of everything on a device."""
-    return Loss(f"everything on {where}", where)
-
-
 Action = Run | RenewInitramfs | WriteFile | WriteBlock | SetAttribute | Zero
 
 
@@ -208,7 +189,7 @@ class Step:
         if self.phase != "teardown" and self.origin.kind != "clear":
             return ()
         if not self.destroys and self.phase == "teardown" and self.clears and isinstance(self.action, Zero):
-            return (Loss(f"whatever is on {self.action.device}", self.action.device),)
+            return (Loss("unlisted", self.action.device),)
         return self.destroys
 
     @property

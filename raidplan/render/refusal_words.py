@@ -69,10 +69,10 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "": f"{HERE}: {{part:|the disk}} cannot be read at byte {{byte}} ({{error}}): replace the disk",
         "read-only": f"{HERE} is read-only",
     },
-    "target-not-blank": {"": "{place} is not blank: {found:12; }", "device": "{found:; }"},
+    "target-not-blank": {"": "{place} is not blank: {found:12; }", "device": "{uses:; }"},
     "in-use": {"": "{place} is in use, {use}: raidplan never clears a device in use"},
-    "in-use-elsewhere": {"": "{use}"},
-    "open-for-writing": {"": "{use}"},
+    "in-use-elsewhere": {"": "{uses:; }"},
+    "open-for-writing": {"": "{uses:; }"},
     "not-understood": {
         "layer": "raidplan cannot remove {place} on {disks:4} (neither md nor LVM nor an encryption): remove it with its own tool first",
         "name": "{place} has a name that is not safe in a command: stop it by hand first",
@@ -156,7 +156,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "({users}): renew the initramfs ({command}) and boot, or end its use; then apply again"
     },
     "not-of-that-step": {
-        "": f"{AT}: {{found:; }}: {WAYS_OUT}",
+        "": f"{AT}: {{uses:; }}: {WAYS_OUT}",
         "file": f"{AT}: {{file}} exists already, {{stain:|with}}{{size:? % bytes}}: {WAYS_OUT}",
         "other-apply": f"{AT}: an apply of another layout, on other disks, or of an earlier raidplan began it ({{began}}), and "
         "the journal does not record its end: finish it with `raidplan apply` of {file} beside the journal, or run `raidplan adopt`: "

@@ -10,11 +10,17 @@ from raidplan.render.deviations import deviation_texts
 from raidplan.render.refusal_codes import CODES
 from raidplan.render.refusal_words import SENTENCES
 from raidplan.render.sentences import filled
+from raidplan.render.uses import use_texts
 
 
 def refusal_text(refusal: Refusal) -> str:
     """The sentence of one reason."""
-    more = {"place": refusal.place, "line": refusal.line, "differences": deviation_texts(refusal.deviations)}
+    more = {
+        "place": refusal.place,
+        "line": refusal.line,
+        "differences": deviation_texts(refusal.deviations),
+        "uses": use_texts(refusal.uses),
+    }
     figures = {**refusal.figures, **more}
     return filled(SENTENCES[refusal.code][refusal.case], figures)
 
@@ -24,12 +30,16 @@ def refusal_to_data(refusal: Refusal) -> dict[str, Any]:
     differ = [
         {"property": each.name, "found": each.found, "planned": each.planned} for each in refusal.deviations
     ]
+    said = use_texts(refusal.uses)
     known = {
         "case": refusal.case,
         "place": refusal.place,
         "line": refusal.line,
-        "figures": dict(refusal.figures),
+        "figures": {**refusal.figures, **({"found": said, "use": said[0]} if said else {})},
         "differences": differ,
+        "uses": [
+            {"kind": each.kind, "place": each.place, "figures": dict(each.figures)} for each in refusal.uses
+        ],
     }
     return {
         "code": refusal.code,

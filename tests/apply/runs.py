@@ -19,7 +19,7 @@ from raidplan.plan.step import Plan
 from raidplan.plan.validity import faults
 from raidplan.render.losses import loss_texts
 from raidplan.review import pipeline
-from tests.apply.sentences import sentences
+from tests.apply.sentences import failures, sentences
 from tests.apply.simulated import AtOnce, Simulated, State
 from tests.initramfs import boot
 
@@ -86,7 +86,7 @@ def apply(plan: Plan, world: Simulated) -> str:
         return "nothing to do"
     outcome = carry_out(decision, journal, lambda event: None, workers=1)
     if not outcome.complete:
-        return "stopped: " + "; ".join(outcome.failed.values())
+        return "stopped: " + "; ".join(failures(outcome).values())
     return "done" if not outcome.unproven else "; ".join(sentences(outcome.unproven))
 
 

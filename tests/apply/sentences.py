@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
+import pytest
+
+from raidplan.apply.execute import Outcome
 from raidplan.apply.refusal import Refusal
 from raidplan.base.figures import Figures
 from raidplan.facts import Machine
 from raidplan.facts.prove import Deviation, differences
+from raidplan.facts.uses import NotWritten, Use
 from raidplan.plan.step import Proof
 from raidplan.render.deviations import deviation_texts
 from raidplan.render.refusals import refusal_text
+from raidplan.render.uses import failure_text, use_texts
 
 
 def sentences(refusals: Iterable[Refusal]) -> Sequence[str]:
     """Their sentences, in order; a tuple of a tuple, else a list."""
     words = [refusal_text(each) for each in refusals]
     return tuple(words) if isinstance(refusals, tuple) else words
+
+
+def words_of(uses: Iterable[Use]) -> list[str]:
+    """The sentences of the users of a device, and of other reasons not to write to it."""
+    return [*use_texts(uses)]
+
+
+@contextmanager
+def not_cleared(words: str) -> Iterator[None]:
+    """A device is not cleared inside, for a reason with these words, which are a regular expression."""
+    with pytest.raises(NotWritten) as caught:
+        yield
+    assert re.search(words, "; ".join(words_of(caught.value.uses)))
+
+
+def failures(outcome: Outcome) -> dict[str, str]:
+    """Why steps failed, in words, by id."""
+    return {step: failure_text(words, outcome.uses.get(step, ())) for step, words in outcome.failed.items()}
 
 
 def advice_text(case: str, figures: Figures) -> str:

@@ -18,9 +18,11 @@ from raidplan.apply.change.obsolete import set_by
 from raidplan.apply.journal.step_fingerprints import disks_below
 from raidplan.apply.reading import paths_of, swap_files_of
 from raidplan.apply.world import World
+from raidplan.base.figures import Figures
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import read_files, read_paths, read_system, versions
 from raidplan.facts.run import Result
+from raidplan.facts.uses import Use, use
 from raidplan.plan.places import CRYPTTAB, INITRAMFS_ASIDE, UDEV_RULES
 from raidplan.plan.step import Plan, Proof, RenewInitramfs, Run, SetAttribute, Step, Zero
 from tests.apply.changed import changed, half_changed, let_go
@@ -78,7 +80,7 @@ class State:
     """By device: bytes that no tool recognises, in words."""
     attributes: dict[str, str] = field(default_factory=dict)
     """By file of sysfs: what was written into it last."""
-    writers: dict[str, str] = field(default_factory=dict)
+    writers: dict[str, Figures] = field(default_factory=dict)
     """By device: the process that has it open for writing, in words."""
     foreign: frozenset[str] = frozenset()
     """Devices of the plan that became somebody's, and that nobody may touch."""
@@ -173,14 +175,14 @@ class Simulated(World):
         untouched = "static" if "@" in name else "disabled"
         return str(self.state.objects.get("unit", {}).get(name, {}).get("enabled", untouched))
 
-    def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
+    def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
         if device.startswith("/dev/"):
             identity = self._identity(device)
             if carried := self.state.content.get(identity, []):
-                return [f"{device} carries {word}" for word in carried]
-            writer = self.state.writers.get(identity, "") if everywhere else ""
-            return [f"{device} is open for writing by {writer}"] if writer else []
-        return [f"{device} exists already"] if self.path(device).exists() else []
+                return [use("carries", device, content=word) for word in carried]
+            writer = self.state.writers.get(identity, {}) if everywhere else {}
+            return [use("written", device, **writer)] if writer else []
+        return [use("exists", device)] if self.path(device).exists() else []
 
     def exists(self, node: str) -> bool:
         return node in self.state.nodes
@@ -188,8 +190,8 @@ class Simulated(World):
     def instance(self, node: str) -> tuple[str, int]:
         return "1", next(disk.size for disk in self.plan.disks if node == f"/dev/{disk.name}")
 
-    def other_partition(self, node: str) -> str:
-        return ""
+    def other_partition(self, node: str) -> Use | None:
+        return None
 
     def disks_below(self, node: str) -> frozenset[str]:
         below = disks_below(self.plan)

@@ -23,9 +23,10 @@ from raidplan.apply.session import carry_out
 from raidplan.plan.codec import plan_digest, plan_to_json
 from raidplan.plan.step import Plan, Proof, Run, Value
 from raidplan.render.losses import loss_texts
+from raidplan.render.uses import use_texts
 from tests.apply.cut_off import JOURNAL, LAYOUT, Cut, again, cut
 from tests.apply.runs import apply, impatient, machine
-from tests.apply.sentences import sentences
+from tests.apply.sentences import failures, sentences
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import Box, plan_of
 
@@ -84,9 +85,9 @@ def test_a_blank_disk_that_somebody_begins_to_write_to(plan: Plan, tmp_path: Pat
     state = machine(tmp_path)
     world = Simulated(plan, tmp_path, state)
     decision = decide(plan, world.read(plan), Past(), here=False)
-    state.writers["{d1}"] = "process 7 (qemu)"
+    state.writers["{d1}"] = {"process": 7, "program": "qemu"}
     outcome = carry_out(decision, open_journal(tmp_path / JOURNAL, world), lambda event: None, workers=1)
-    assert outcome.failed == {
+    assert failures(outcome) == {
         "disk.d1.partition": "not done, because /dev/d1 is open for writing by process 7 (qemu)"
     }
     assert not any("/dev/d1" in line for line in world.executed)
@@ -192,12 +193,12 @@ def test_what_stands_on_a_half_made_thing() -> None:
     box.array("md127", "sdb1")
     with pytest.raises(NotOurs) as found:
         carries_ours("/dev/sdb", table, box.machine())
-    assert found.value.refusal.figures["found"] == ("the array 'old:data' (/dev/md127) stands on /dev/sdb",)
+    assert use_texts(found.value.refusal.uses) == ("the array 'old:data' (/dev/md127) stands on /dev/sdb",)
     box = Box().disk("sdb", "PAIR-0").group("theirs", "sdb")
     volume = Proof("physical_volume", "PVuuid-0", {"device": "/dev/sdb"})
     with pytest.raises(NotOurs) as found:
         carries_ours("/dev/sdb", volume, box.machine())
-    assert found.value.refusal.figures["found"] == ("/dev/sdb belongs to the volume group 'theirs'",)
+    assert use_texts(found.value.refusal.uses) == ("/dev/sdb belongs to the volume group 'theirs'",)
 
 
 def test_a_table_that_only_the_kernel_still_has(plan: Plan) -> None:

@@ -23,7 +23,7 @@ from raidplan.facts.run import Result
 from raidplan.plan.step import Plan, Zero
 from raidplan.render.losses import loss_texts
 from tests.apply.loop_devices import LAYOUT, SIZE, Loops, decided, nothing_left
-from tests.apply.sentences import sentences
+from tests.apply.sentences import failures, not_cleared, sentences, words_of
 from tests.apply.stacks import plan_of
 from tests.images import MIB, PLACES, image, member, put, superblock, tool
 
@@ -315,7 +315,7 @@ def test_f32_a_writer_that_comes_after_the_decision_is_seen_right_before_the_ste
         outcome = execute(
             left, decision.disks, lambda e: None, Silent(), Here(tmp_path), overwrites=decision.overwrites
         )
-        assert f"{loops.nodes[1]} is open for writing by process {other} (" in outcome.failed[step.id]
+        assert f"{loops.nodes[1]} is open for writing by process {other} (" in failures(outcome)[step.id]
     assert not any(loops.files[1].read_bytes())
 
 
@@ -329,7 +329,7 @@ def test_all_blank_disks_take_one_look_at_the_processes(
 
 def test_a_reader_is_no_writer(loops: Loops) -> None:
     with open(loops.nodes[0], "rb"):
-        assert list(in_use.used_by_others(loops.nodes[0])) == []
+        assert words_of(in_use.used_by_others(loops.nodes[0])) == []
 
 
 def test_what_came_after_the_plan_is_never_cleared(plan: Plan, loops: Loops, tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_what_came_after_the_plan_is_never_cleared(plan: Plan, loops: Loops, tmp
     assert isinstance(action, Zero)
     tool("mke2fs", "-q", "-F", "-t", "ext4", loops.nodes[0])
     before = loops.hash(0)
-    with pytest.raises(zero.NotCleared, match="carries what it did not when the plan was made: 0 0x438 ext4"):
+    with not_cleared("carries what it did not when the plan was made: 0 0x438 ext4"):
         zero.zero(loops.nodes[0], action)
     assert loops.hash(0) == before
 
@@ -379,7 +379,7 @@ def test_exactly_the_ranges_are_cleared(
 
 def test_a_file_is_no_device(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * MIB)
-    with pytest.raises(zero.NotCleared, match="is not a block device"):
+    with not_cleared("is not a block device"):
         zero.zero(str(tmp_path / "file"), Zero("", ((0, MIB),)))
     assert (tmp_path / "file").read_bytes() == b"x" * MIB
 
@@ -390,9 +390,9 @@ def test_f47_writes_that_a_disk_drops_are_found_out(
     """It says that it has written; what is read back past the page cache says otherwise."""
     put(loops.files[0], 5 * MIB, b"old")
     monkeypatch.setattr(zero.os, "pwrite", lambda descriptor, data, at: len(data))
-    with pytest.raises(zero.NotCleared, match=f"does not keep the zeroes that were written at byte {5 * MIB}"):  # fmt: skip
+    with pytest.raises(zero.NotKept, match=f"does not keep the zeroes that were written at byte {5 * MIB}"):  # fmt: skip
         zero.zero(loops.nodes[0], Zero(loops.nodes[0], ((5 * MIB, 512),)))
-    with pytest.raises(zero.NotCleared, match="does not keep what was written at byte 0"):
+    with pytest.raises(zero.NotKept, match="does not keep what was written at byte 0"):
         zero.put_back(loops.nodes[1], {0: b"x" * 512})
 
 

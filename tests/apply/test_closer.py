@@ -15,6 +15,7 @@ from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.journal.past import Past
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
+from raidplan.facts.uses import Use, use
 from raidplan.plan.step import Plan, Proof, Run
 from tests.apply.stacks import OTHER, plan_of
 from tests.apply.superblocks import superblock
@@ -35,7 +36,7 @@ class Devices:
     """Files called as devices are."""
 
     def __init__(self, folder: Path, plan: Plan) -> None:
-        self.folder, self.plan, self.used = folder, plan, ""
+        self.folder, self.plan, self.used = folder, plan, list[Use]()
         self.steps = {step.id: step for step in plan.steps}
 
     def make(self, name: str, size: int, *pieces: tuple[int, bytes]) -> None:
@@ -69,7 +70,7 @@ class Devices:
 def devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Devices]:
     found = Devices(tmp_path, plan_of(LAYOUT, tmp_path))
     monkeypatch.setattr(recheck, "read_at", found.read_at)
-    monkeypatch.setattr(recheck, "used_by_others", lambda node: [found.used] if found.used else [])
+    monkeypatch.setattr(recheck, "used_by_others", lambda node: [*found.used])
     yield found
 
 
@@ -197,11 +198,12 @@ def test_a_device_that_others_use_or_that_cannot_be_read(devices: Devices) -> No
     disk = [block("d0", "{d0}", 64 * MIB)]
     step = devices.steps["disk.d0.partition"]
     devices.make("d0", 64 * MIB)
-    devices.used = "/dev/d0 is open for writing by process 7 (dd)"
+    devices.used = [use("written", "/dev/d0", process=7, program="dd")]
     found = devices.amiss(step.id, "content", "{d0}", disk)
-    assert found["used"] == devices.used and step.proof
-    with pytest.raises(NotOurs, match="is in use, /dev/d0 is open for writing by process 7"):
+    assert found["used"] and step.proof
+    with pytest.raises(NotOurs) as caught:
         carries_ours("{d0}", step.proof, Machine(objects={"content": {"{d0}": found}}))
+    assert caught.value.refusal.uses == (*devices.used,)
     (devices.folder / "d0").unlink()
     said = devices.amiss(step.id, "content", "{d0}", disk)["stain"]
     assert said == "the disk cannot be read at byte 0: Input/output error"

@@ -13,14 +13,16 @@ from raidplan.apply.decide.fingerprint import changed, state_of
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.devices import guard
 from raidplan.apply.devices.guard import not_blank
-from raidplan.apply.devices.zero import NotCleared, zero
+from raidplan.apply.devices.zero import zero
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import refusal
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import Mismatch, match
+from raidplan.facts.uses import NotWritten, Use, use
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.step import Plan, Run, Step, Zero
+from tests.apply.sentences import failures, not_cleared, words_of
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import LAYOUT, TB, Box, plan_of
 from tests.images import MIB, image, tool
@@ -197,14 +199,14 @@ def odd(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 @pytest.mark.parametrize("name", ["null", "folder", "file", "one", "fifo"])
 def test_f20_what_is_no_block_device_is_never_written(odd: dict[str, str], name: str) -> None:
-    assert not_blank(odd[name], everywhere=True) == [f"{odd[name]} is not a block device"]
+    assert words_of(not_blank(odd[name], everywhere=True)) == [f"{odd[name]} is not a block device"]
     if name != "fifo":  # opening it would wait for a reader
-        with pytest.raises((NotCleared, OSError)):
+        with pytest.raises((NotWritten, OSError)):
             zero(odd[name], Zero(odd[name], ((0, 512),)))
 
 
 def test_f20_a_link_to_itself_is_not_there(odd: dict[str, str]) -> None:
-    assert not_blank(odd["circle"], everywhere=True) == [f"{odd['circle']} cannot be looked at: Too many levels of symbolic links"]  # fmt: skip
+    assert words_of(not_blank(odd["circle"], everywhere=True)) == [f"{odd['circle']} cannot be looked at: Too many levels of symbolic links"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["null", "folder", "file", "one", "circle", "fifo"])
@@ -234,19 +236,20 @@ def test_f21_a_link_to_another_partition_is_not_followed(
         for number, node in enumerate(nodes):
             link.unlink(missing_ok=True)
             link.symlink_to(f"{node}p1")
-            said = guard.other_partition(str(link), os.stat(link).st_rdev)
-            assert said == ("" if number == 0 else f"{link} leads to {Path(node).name}p1, another partition")
+            found = guard.other_partition(str(link), os.stat(link).st_rdev)
+            assert found == (
+                None if number == 0 else use("other-partition", str(link), partition=f"{Path(node).name}p1")
+            )
         raw = Path(f"{nodes[1]}p1")
         raw.write_bytes(b"a raw database" * 512)
-        with pytest.raises(NotCleared, match="another partition"):
+        with not_cleared("another partition"):
             zero(str(link), Zero(str(link), ((0, MIB),), ()))
         assert raw.read_bytes().startswith(b"a raw database" * 512)
         tool("sfdisk", "--quiet", "--no-reread", "--no-tell-kernel", nodes[0], stdin="label: gpt\nsize=4MiB\n")  # fmt: skip
         link.unlink()
         link.symlink_to(f"{nodes[0]}p1")
-        assert "another partition" in guard.other_partition(str(link), os.stat(link).st_rdev), (
-            "a table made anew"
-        )
+        anew = guard.other_partition(str(link), os.stat(link).st_rdev)
+        assert anew and anew.kind == "other-partition", "a table made anew"
     finally:
         for node in nodes:
             tool("losetup", "--detach", node)
@@ -254,12 +257,12 @@ def test_f21_a_link_to_another_partition_is_not_followed(
 
 def test_f21_a_step_does_not_write_where_a_link_leads_elsewhere(tmp_path: Path) -> None:
     class Misled(Simulated):
-        def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
-            return [f"{device} leads to sdx1, another partition"]
+        def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
+            return [use("other-partition", device, partition="sdx1")]
 
     node = "/dev/disk/by-partuuid/x"
     world = Misled(Plan("h", "", "", (), ()), tmp_path, State(nodes={node}))
     step = Step("make", "format", "make", Run(("mke2fs", node)), "x", targets=(node,), guard=(node,))
     outcome = execute(Plan("h", "", "", (), (step,)), {}, lambda event: None, Silent(), world)
-    assert outcome.failed == {"make": f"not done, because {node} leads to sdx1, another partition"}
+    assert failures(outcome) == {"make": f"not done, because {node} leads to sdx1, another partition"}
     assert not world.executed

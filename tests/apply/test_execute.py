@@ -17,8 +17,10 @@ from raidplan.apply.execute import execute as execute_in
 from raidplan.apply.world import World, attribute
 from raidplan.facts import DiskFact
 from raidplan.facts.run import Result
+from raidplan.facts.uses import Use, use
 from raidplan.plan.step import Plan, Proof, Run, SetAttribute, Step
 from tests.apply.record import Record
+from tests.apply.sentences import failures
 
 
 def step(
@@ -135,14 +137,14 @@ def test_a_failure_starts_nothing_new_and_lets_the_others_finish() -> None:
 
 def test_a_program_that_is_not_there_is_a_failure_with_its_name() -> None:
     outcome = execute(plan(step("a", "no-such-program-here")), {}, Log())
-    assert "no-such-program-here" in outcome.failed["a"]
+    assert "no-such-program-here" in failures(outcome)["a"]
 
 
 def test_a_guard_that_does_not_hold_stops_before_the_command(tmp_path: Path) -> None:
     there, made = tmp_path / "there", tmp_path / "made"
     there.write_text("precious")
     outcome = execute(plan(step("a", "cp", "/dev/null", str(made), guard=(str(there),))), {}, Log())
-    assert "exists already" in outcome.failed["a"]
+    assert "exists already" in failures(outcome)["a"]
     assert not made.exists() and there.read_text() == "precious"
 
 
@@ -164,7 +166,7 @@ def test_a_disk_that_was_exchanged_is_not_touched(now: tuple[str, int], tmp_path
     record = Record()
     touch = plan(step("a", "rm", "{d00}"))
     outcome = execute_in(touch, {"d00": disk}, Log(), record, Exchanged())
-    assert "no longer the disk that was d00" in outcome.failed["a"]
+    assert "no longer the disk that was d00" in failures(outcome)["a"]
     assert (tmp_path / "disk").exists() and record.lines == [("refused", "a")]
 
 
@@ -201,9 +203,9 @@ class Flickering(World):
         self.missing -= 1
         return self.missing < 0
 
-    def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
+    def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
         self.asked_blank.append(self.missing < 0)
-        return [] if self.missing < 0 else [f"{device} is not there"]
+        return [] if self.missing < 0 else [use("absent", device)]
 
 
 def test_a_node_that_is_gone_for_a_moment_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +222,7 @@ def test_a_node_that_never_comes_back_is_not_written_to(monkeypatch: pytest.Monk
     record = Record()
     made = step("made", guard=("/dev/disk/by-partuuid/x",))
     outcome = execute_in(plan(made), {}, lambda event: None, record, Flickering(10**9))
-    assert "/dev/disk/by-partuuid/x is not there" in outcome.failed["made"]
+    assert "/dev/disk/by-partuuid/x is not there" in failures(outcome)["made"]
     assert record.lines == [("refused", "made")]
 
 
@@ -250,7 +252,7 @@ class Unseen(World):
     def look_again(self, *nodes: str, settle: bool = False) -> None:
         self.asked += nodes
 
-    def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
+    def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
         return []
 
 
@@ -299,7 +301,7 @@ class Opened(World):
         self.open[descriptor] = words
         return descriptor
 
-    def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
+    def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
         return []
 
     def run(self, argv: Sequence[str], stdin: str = "") -> Result:

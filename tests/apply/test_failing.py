@@ -29,7 +29,7 @@ from raidplan.render.losses import loss_texts
 from raidplan.render.syncs import held_text
 from tests.apply.left import drawn
 from tests.apply.others import Others
-from tests.apply.sentences import sentences
+from tests.apply.sentences import failures, sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
 
@@ -100,7 +100,7 @@ def apply(plan: Plan, world: Simulated) -> str:
     except (NoRoom, BrokenJournal) as error:
         return f"refused: {error}"
     if not outcome.complete:
-        return "stopped: " + "; ".join(outcome.failed.values())
+        return "stopped: " + "; ".join(failures(outcome).values())
     return "stopped: " + "; ".join(sentences(outcome.unproven)) if outcome.unproven else "done"
 
 

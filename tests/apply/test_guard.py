@@ -17,6 +17,7 @@ from raidplan.facts.block import read_at
 from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
 from raidplan.facts.run import Result
 from raidplan.plan.step import Zero
+from tests.apply.sentences import not_cleared, words_of
 from tests.images import MIB, tool
 
 pytestmark = [
@@ -26,34 +27,36 @@ pytestmark = [
 
 
 def test_a_blank_device_may_be_written_to(node: str) -> None:
-    assert not_blank(node, everywhere=True) == World().not_blank(node, everywhere=True) == []
-    assert list(claimed_elsewhere(node)) == list(used_by_others(node)) == []
+    assert (
+        words_of(not_blank(node, everywhere=True)) == words_of(World().not_blank(node, everywhere=True)) == []
+    )
+    assert words_of(claimed_elsewhere(node)) == words_of(used_by_others(node)) == []
 
 
 def test_a_signature_is_named_with_its_place(node: str) -> None:
     tool("mke2fs", "-q", "-t", "ext4", node)
-    assert World().not_blank(node, everywhere=True) == [f"{node} carries ext4 at 0x438"]
+    assert words_of(World().not_blank(node, everywhere=True)) == [f"{node} carries ext4 at 0x438"]
 
 
 def test_a_mounted_device_is_not_ours(node: str, tmp_path: Path) -> None:
     tool("mke2fs", "-q", "-t", "ext4", node)
     (tmp_path / "point").mkdir()
     tool("mount", node, tmp_path / "point")
-    assert f"{node} cannot be opened for us alone: Device or resource busy" in not_blank(
-        node, everywhere=True
+    assert f"{node} cannot be opened for us alone: Device or resource busy" in words_of(
+        not_blank(node, everywhere=True)
     )
-    assert list(claimed_elsewhere(node)) == [
+    assert words_of(claimed_elsewhere(node)) == [
         f"{node} is claimed by something that shows nowhere else (Device or resource busy): find out by what"
     ]
-    assert list(used_by_others(node)) == [f"{node} is mounted at {tmp_path}/point"]
+    assert words_of(used_by_others(node)) == [f"{node} is mounted at {tmp_path}/point"]
 
 
 def test_another_process_that_writes_is_named(node: str) -> None:
     with subprocess.Popen(["sh", "-c", f"exec 3<>{node}; echo ready; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:  # fmt: skip
         assert other.stdout is not None and other.stdout.readline() == "ready\n"
         words = [f"{node} is open for writing by process {other.pid} (sh)"]
-        assert list(used_by_others(node)) == not_blank(node, everywhere=True) == words
-        assert not_blank(node, everywhere=False) == []
+        assert words_of(used_by_others(node)) == words_of(not_blank(node, everywhere=True)) == words
+        assert words_of(not_blank(node, everywhere=False)) == []
         other.communicate("\n")
 
 
@@ -67,7 +70,7 @@ def test_f32_what_another_process_writes_to_is_neither_cleared_nor_put_back(node
             lambda: zero.zero(node, Zero(node, ((0, MIB),), ())),
             lambda: zero.put_back(node, {0: bytes(512)}),
         ):
-            with pytest.raises(zero.NotCleared, match=words):
+            with not_cleared(words):
                 write()
             assert read_at(node, 0, 6) == b"THEIRS"
         other.communicate("\n")
@@ -84,7 +87,7 @@ def test_a_program_of_another_step_that_is_just_begun_is_no_writer(node: str) ->
         os._exit(0)
     try:
         assert os.path.samefile(f"/proc/{child}/fd/{descriptor}", node)
-        assert list(written_by_others(node)) == []
+        assert words_of(written_by_others(node)) == []
         zero.zero(node, Zero(node, ((0, MIB),), ()))
     finally:
         for each in (descriptor, goes_on, ends):
@@ -107,7 +110,7 @@ def test_who_writes_to_the_whole_disk_writes_to_its_partitions(
     with subprocess.Popen(["sh", "-c", f"exec 3<>{node}; echo ready; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:  # fmt: skip
         assert other.stdout is not None and other.stdout.readline() == "ready\n"
         words = [f"{node} is open for writing by process {other.pid} (sh)"]
-        assert list(written_by_others("/dev/null")) == list(used_by_others("/dev/null")) == words
+        assert words_of(written_by_others("/dev/null")) == words_of(used_by_others("/dev/null")) == words
         other.communicate("\n")
 
 
@@ -135,10 +138,10 @@ os.close(descriptor)
 def test_f32_who_has_mapped_a_device_and_closed_it_writes(node: str) -> None:
     with held_by(MAPS, node, "1") as other:  # MAP_SHARED
         words = [f"{node} is mapped for writing by process {other.pid} ({Path(sys.executable).name})"]
-        assert list(written_by_others(node)) == list(used_by_others(node)) == words
+        assert words_of(written_by_others(node)) == words_of(used_by_others(node)) == words
         other.communicate("\n")
     with held_by(MAPS, node, "2") as other:  # MAP_PRIVATE: nothing comes to the device
-        assert list(written_by_others(node)) == []
+        assert words_of(written_by_others(node)) == []
         other.communicate("\n")
 
 
@@ -170,7 +173,7 @@ def test_f32_who_has_registered_a_device_with_a_ring_and_closed_it_writes(node: 
         words = [
             f"{node} is registered with an io_uring by process {other.pid} ({Path(sys.executable).name})"
         ]
-        assert list(written_by_others(node)) == words
+        assert words_of(written_by_others(node)) == words
         other.communicate("\n")
 
 
@@ -199,11 +202,11 @@ def test_f32_who_has_a_character_device_of_the_disk_open_writes_in_any_mode(
     (folder / "device" / entry / "dev").write_text(f"{os.major(character)}:{os.minor(character)}\n")
     (tmp_path / f"{os.major(number)}:{os.minor(number)}").symlink_to(folder)
     monkeypatch.setattr(in_use, "SYS_BLOCK", tmp_path)
-    assert list(written_by_others(node)) == []
+    assert words_of(written_by_others(node)) == []
     with subprocess.Popen(["sh", "-c", f"exec 3{mode}{terminal}; echo ready; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:  # fmt: skip
         assert other.stdout is not None and other.stdout.readline() == "ready\n"
         words = [f"{named} is open by process {other.pid} (sh)"]
-        assert list(written_by_others(node)) == list(used_by_others(node)) == words
+        assert words_of(written_by_others(node)) == words_of(used_by_others(node)) == words
         other.communicate("\n")
     os.close(master)
 
@@ -222,7 +225,7 @@ def test_f32_what_the_kernel_exports_is_in_use(
     monkeypatch.setattr(in_use, "CONFIG", tmp_path)
     for exported, found in ((f"{node}\n", [f"{node} {words}"]), ("/dev/null\n", []), ("\n", [])):
         (tmp_path / file).write_text(exported)
-        assert list(written_by_others(node)) == list(used_by_others(node)) == found
+        assert words_of(written_by_others(node)) == words_of(used_by_others(node)) == found
 
 
 def test_what_stands_on_a_device_is_named(node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,7 +235,7 @@ def test_what_stands_on_a_device_is_named(node: str, tmp_path: Path, monkeypatch
     (sys / "loop9p1").mkdir()
     (sys / "loop9p1/partition").touch()
     monkeypatch.setattr(guard, "SYS_BLOCK", tmp_path)
-    assert not_blank(node, everywhere=True) == [
+    assert words_of(not_blank(node, everywhere=True)) == [
         f"{node} is held by md127",
         f"{node} has the partition loop9p1",
     ]
@@ -240,18 +243,18 @@ def test_what_stands_on_a_device_is_named(node: str, tmp_path: Path, monkeypatch
 
 def test_a_device_that_wipefs_cannot_read(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "run", lambda argv: Result(tuple(argv), 1, "", "Input/output error\n"))
-    assert not_blank(node, everywhere=True) == [f"{node} could not be read: Input/output error"]
+    assert words_of(not_blank(node, everywhere=True)) == [f"{node} could not be read: Input/output error"]
 
 
 def test_what_cannot_be_looked_at_is_not_cleared(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zero, "read_signatures", lambda nodes, ask: ({}, {node: "Input/output error"}))
-    with pytest.raises(zero.NotCleared, match="cannot be looked at: Input/output error"):
+    with not_cleared("cannot be looked at: Input/output error"):
         zero.zero(node, Zero(node, ((0, MIB),), ()))
 
 
 def test_what_came_since_is_not_cleared(node: str) -> None:
     tool("mke2fs", "-q", "-t", "ext4", node)
-    with pytest.raises(zero.NotCleared, match="carries what it did not when the plan was made: 0 0x438 ext4"):
+    with not_cleared("carries what it did not when the plan was made: 0 0x438 ext4"):
         zero.zero(node, Zero(node, ((0, MIB),), ()))
     assert World().not_blank(node, everywhere=True)
     zero.zero(node, Zero(node, ((0, MIB),), tuple(zero.found_on(node))))
@@ -262,15 +265,15 @@ def test_what_came_since_is_not_cleared(node: str) -> None:
 
 def test_what_is_no_device(tmp_path: Path) -> None:
     (tmp_path / "swap").touch()
-    with pytest.raises(zero.NotCleared, match="is not a block device"):
+    with not_cleared("is not a block device"):
         zero.zero(str(tmp_path / "swap"), Zero(str(tmp_path / "swap"), ((0, MIB),)))
-    assert not_blank("/dev/null", everywhere=True) == ["/dev/null is not a block device"]
-    assert not_blank("/dev/nowhere", everywhere=True) == ["/dev/nowhere is not there"]
-    assert not_blank(str(tmp_path / "swap"), everywhere=True) == [f"{tmp_path}/swap exists already"]
-    assert not_blank(str(tmp_path / "other"), everywhere=True) == []
+    assert words_of(not_blank("/dev/null", everywhere=True)) == ["/dev/null is not a block device"]
+    assert words_of(not_blank("/dev/nowhere", everywhere=True)) == ["/dev/nowhere is not there"]
+    assert words_of(not_blank(str(tmp_path / "swap"), everywhere=True)) == [f"{tmp_path}/swap exists already"]
+    assert words_of(not_blank(str(tmp_path / "other"), everywhere=True)) == []
     assert (
-        list(used_by_others("/dev/nowhere"))
-        == list(written_by_others("/dev/nowhere"))
+        words_of(used_by_others("/dev/nowhere"))
+        == words_of(written_by_others("/dev/nowhere"))
         == ["/dev/nowhere cannot be looked at: No such file or directory"]
     )
 

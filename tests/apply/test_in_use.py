@@ -17,6 +17,7 @@ from raidplan.facts import in_use
 from raidplan.facts.in_use import used_by_others, written_by_others
 from raidplan.facts.read import read_machine
 from raidplan.plan.step import Zero
+from tests.apply.sentences import not_cleared, words_of
 from tests.images import MIB, tool
 
 pytestmark = [
@@ -41,16 +42,16 @@ def test_a_loop_device_on_a_disk_is_found_however_it_was_attached(
     upper = tool(*words).strip()
     try:
         found = [f"{node} is behind {upper}"]
-        assert list(written_by_others(node)) == list(used_by_others(node)) == found
-        assert not_blank(node, everywhere=True) == found
-        with pytest.raises(zero.NotCleared, match=f"{node} is behind {upper}"):
+        assert words_of(written_by_others(node)) == words_of(used_by_others(node)) == found
+        assert words_of(not_blank(node, everywhere=True)) == found
+        with not_cleared(f"{node} is behind {upper}"):
             zero.zero(node, Zero(node, ((0, MIB),), ()))
         machine = read_machine(known=[node], written=[node])
         assert machine.disk(node).users == (f"behind {upper}",)
-        assert list(written_by_others(upper)) == [], "its own file is no block device"
+        assert words_of(written_by_others(upper)) == [], "its own file is no block device"
     finally:
         tool("losetup", "--detach", upper)
-    assert not_blank(node, everywhere=True) == []
+    assert words_of(not_blank(node, everywhere=True)) == []
 
 
 @pytest.fixture
@@ -99,30 +100,32 @@ def open_for(redirection: str, *, ours: bool = False) -> Iterator[int]:
 
 def test_who_writes_to_a_disk_below_an_array_writes_to_the_array(array: tuple[str, str], node: str) -> None:
     name, terminal = array
-    assert list(written_by_others(name)) == list(used_by_others(name)) == []
+    assert words_of(written_by_others(name)) == words_of(used_by_others(name)) == []
     for redirection, below in ((f"<>{node}", f"{node} (below {name}) is open for writing"),
                                (f"<{terminal}", f"/dev/sg2 (below {name}) is open")):  # fmt: skip
         with open_for(redirection) as process:
             words = [f"{below} by process {process} (sleep)"]
-            assert list(written_by_others(name)) == list(used_by_others(name)) == words
+            assert words_of(written_by_others(name)) == words_of(used_by_others(name)) == words
 
 
 def test_who_reads_a_disk_below_an_array_is_nobody(array: tuple[str, str], node: str) -> None:
     """udev, smartd, mdadm --monitor."""
     with open_for(f"<{node}"):
-        assert list(written_by_others(array[0])) == []
+        assert words_of(written_by_others(array[0])) == []
 
 
 def test_a_program_of_our_own_may_work_on_a_disk_below(array: tuple[str, str], node: str) -> None:
     """lvcreate has the group's devices open while mkfs works on another volume of it."""
     with open_for(f"<>{node}", ours=True) as process:
-        assert list(written_by_others(array[0])) == []
-        assert list(written_by_others(node)) == [f"{node} is open for writing by process {process} (sleep)"]
+        assert words_of(written_by_others(array[0])) == []
+        assert words_of(written_by_others(node)) == [
+            f"{node} is open for writing by process {process} (sleep)"
+        ]
 
 
 def test_a_loop_device_on_a_disk_below_an_array(array: tuple[str, str], node: str) -> None:
     upper = tool("losetup", "--find", "--show", node).strip()
     try:
-        assert list(written_by_others(array[0])) == [f"{node} (below {array[0]}) is behind {upper}"]
+        assert words_of(written_by_others(array[0])) == [f"{node} (below {array[0]}) is behind {upper}"]
     finally:
         tool("losetup", "--detach", upper)

@@ -212,7 +212,7 @@ FOUND: Data = {
         ([{}], "KeyError 'severity'"),
         ([{**FOUND, "severity": "x"}], "'x' is no severity"),
         ([{**FOUND, "line": "1"}], "'1' is no int"),
-        ([{**FOUND, "more": 1}], "'more' is nothing that a finding tells"),
+        ([{**FOUND, "more": 1}], "'more' is no key that is known there"),
         ([{"severity": "error", "related": []}], "KeyError 'rule'"),
         ([{**FOUND, "related": [{"message": "x"}]}], "KeyError 'path'"),
         ([[["severity", "error"]]], "TypeError"),

@@ -14,10 +14,11 @@ from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight import preflight as checks
 from raidplan.apply.preflight.situation import Situation
-from raidplan.apply.refusal import Refusal, refusal
+from raidplan.apply.refusal import Refusal, of_use, refusal
 from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
 from raidplan.facts.run import find_tool
+from raidplan.facts.uses import use
 from raidplan.plan.step import Plan, Step, Zero
 from raidplan.render.refusals import refusal_text
 from tests.apply.simulated import Simulated, State
@@ -268,12 +269,12 @@ def clearing(plan: Plan, *needs: str) -> Plan:
 
 
 def test_what_shows_in_no_fact_is_asked_of_the_device(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "used_by_others", lambda *nodes: (f"{node} is used" for node in nodes))
-    monkeypatch.setattr(checks, "claimed_elsewhere", lambda node: iter((f"{node} is claimed",)))
-    assert refused(clearing(plan), ready()) == [refusal("in-use-elsewhere", use="/dev/sdb is used")]
+    loop, claimed = use("loop", "/dev/sdb", loop="/dev/loop7"), use("claimed", "/dev/sdb", error="busy")
+    monkeypatch.setattr(checks, "used_by_others", lambda *nodes: iter((loop,)))
+    monkeypatch.setattr(checks, "claimed_elsewhere", lambda node: iter((claimed,)))
+    assert refused(clearing(plan), ready()) == [of_use("in-use-elsewhere", loop)]
     monkeypatch.setattr(checks, "used_by_others", lambda *nodes: iter(()))
-    claimed = refusal("in-use-elsewhere", place="/dev/sdb", use="/dev/sdb is claimed")
-    assert refused(clearing(plan), ready()) == [claimed]
+    assert refused(clearing(plan), ready()) == [of_use("in-use-elsewhere", claimed)]
     before = clearing(plan, "teardown.array.stop")
     assert refused(before, ready()) == [], "what stands on it is taken off before"
 

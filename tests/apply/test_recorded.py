@@ -14,8 +14,10 @@ from raidplan.cli.consent import confirmed
 from raidplan.cli.parser import parse
 from raidplan.cli.progress import events_to
 from raidplan.plan.codec import digest, digests_of, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.loss import said_before
 from raidplan.plan.origin import origin_of_id
-from raidplan.plan.step import Plan
+from raidplan.plan.step import Step
+from raidplan.render.losses import loss_texts, loss_words
 from tests.apply import runs
 from tests.apply.recorded_runs import JOURNAL, NAMES, PLANNED, RECORDED, Recorded, as_then, text_of
 from tests.apply.sentences import sentences
@@ -36,7 +38,8 @@ def test_it_is_resumed_to_nothing_to_do(name: str, by: str, tmp_path: Path) -> N
     left = Recorded(name, tmp_path / "left")
     plan = left.layout if by == "its layout" else left.kept_plan()
     then = as_then(left.layout) if "plan" in by else left.layout
-    assert without_words(plan) == without_words(then), "but for the names of arrays and the words"
+    assert [*map(without_words, plan.steps)] == [*map(without_words, then.steps)]
+    assert replace(plan, steps=()) == replace(then, steps=()), "but for the names of arrays and the words"
     was_open = read_past(left.root / JOURNAL).is_open
     assert was_open == ("finished" not in name)
     if was_open or "layout" in by:
@@ -58,9 +61,25 @@ def test_a_plan_in_a_file_does_what_the_layout_asks_for_today(name: str, tmp_pat
     """Whatever words its steps have."""
     left = Recorded(name, tmp_path / "left")
     kept, now = plan_from_json(left.data["plan"]), left.decide(as_then(left.layout)).left
-    assert [replace(step, say="") for step in kept.steps] == [replace(step, say="") for step in now.steps]
-    assert kept.lost == now.lost and kept.own == now.own
+    assert [without_words(step) for step in kept.steps] == [without_words(step) for step in now.steps]
+    for old, new in zip(kept.steps, now.steps, strict=True):
+        assert loss_texts(old.destroys) == loss_texts(new.destroys)
+    assert loss_texts(kept.lost) == loss_texts(now.lost) and loss_texts(kept.own) == loss_texts(now.own)
     assert left.decide(kept).refusals == ()
+
+
+def test_a_plan_in_a_file_that_lists_other_losses_is_refused(tmp_path: Path) -> None:
+    """Its sentences are compared by their number, by where and by who made it."""
+    left = Recorded("teardown-planned", tmp_path / "left")
+    kept = plan_from_json(left.data["plan"])
+    step = next(step for step in kept.steps if step.phase == "teardown" and step.destroys)
+    assert step.destroys[0].kind == "sentence"
+    ours, elsewhere = replace(step.destroys[0], own=True), replace(step.destroys[0], where="another")
+    for first in ((), (ours,), (elsewhere,)):
+        other = replace(step, destroys=(*first, *step.destroys[1:]))
+        steps = tuple(other if each.id == step.id else each for each in kept.steps)
+        refused = left.decide(replace(kept, steps=steps)).refusals
+        assert [each.code for each in refused] == ["not-in-plan"]
 
 
 def test_a_plan_in_a_file_that_gives_up_what_the_layout_made_demands_the_digest(
@@ -108,9 +127,9 @@ def test_the_event_log_has_the_same_fields(name: str, tmp_path: Path) -> None:
     assert shape(file.read_text()) == shape((RECORDED / f"{name}.events.jsonl").read_text())
 
 
-def without_words(plan: Plan) -> Plan:
+def without_words(step: Step) -> Step:
     """What is done, however it is said."""
-    return replace(plan, steps=tuple(replace(step, say="") for step in plan.steps))
+    return replace(step, say="", destroys=())
 
 
 def shape(log: str) -> list[dict[str, object]]:
@@ -123,9 +142,9 @@ def shape(log: str) -> list[dict[str, object]]:
 def test_a_word_more_in_a_loss_drops_no_question(tmp_path: Path) -> None:
     """The record says who made it: not the words, nor what comes after them."""
     plan = plan_from_json(text_of("own.plan.json"))
-    losses = tuple(replace(loss, what=f"{loss.what}, and more") for loss in plan.own)
+    losses = tuple(said_before(f"{loss_words(loss)}, and more", own=True) for loss in plan.own)
     step = replace(plan.steps[-1], id="x", phase="teardown", destroys=losses)
-    assert {loss.what for loss in losses} <= {loss.what for loss in replace(plan, steps=(step,)).own}
+    assert {*losses} <= {*replace(plan, steps=(step,)).own}
     data = json.loads(text_of("own.plan.json"))
     for each in (*data["steps"], *data["whole"]):
         each["destroys"] = [f"{words}." for words in each["destroys"]]

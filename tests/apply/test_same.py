@@ -16,9 +16,11 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.session import carry_out
 from raidplan.facts import DiskFact
 from raidplan.facts.run import Result
+from raidplan.facts.uses import Use, use
 from raidplan.plan.step import Action, Plan, Run, Step, Zero
 from tests.apply.record import Record
 from tests.apply.runs import impatient, machine
+from tests.apply.sentences import failures
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
 
@@ -71,7 +73,7 @@ def test_f12_f50_what_stands_on_a_disk_that_was_exchanged_is_not_touched(
     world = Moving(plan, tmp_path / "root", machine(tmp_path / "root"))
     world.after = after
     outcome = carry(plan, world)
-    assert [*outcome.failed.values()] == ["not done, because /dev/d1 is no longer the disk that was d1"]
+    assert [*failures(outcome).values()] == ["not done, because /dev/d1 is no longer the disk that was d1"]
     assert not any(line.startswith(spared) for line in world.executed)
 
 
@@ -99,8 +101,10 @@ class Linked(Simulated):
     def disks_below(self, node: str) -> frozenset[str]:
         return self.below.get(node, frozenset())
 
-    def other_partition(self, node: str) -> str:
-        return self.leads if node == PARTITION else ""
+    def other_partition(self, node: str) -> Use | None:
+        return (
+            use("other-partition", node, partition=self.leads) if self.leads and node == PARTITION else None
+        )
 
 
 ON_IT: tuple[Action, ...] = (
@@ -124,10 +128,10 @@ def test_f21_a_partition_is_the_one_that_is_named_and_on_a_disk_of_the_layout(
         record = Record()
         outcome = execute(plan, disks, lambda event: None, record, world)
         assert outcome.complete or (record.lines == [("refused", "a")] and not world.effects)
-        return "".join(outcome.failed.values())
+        return "".join(failures(outcome).values())
 
-    world.leads = f"{PARTITION} leads to sdx1, another partition"
-    assert said() == f"not done, because {world.leads}"
+    world.leads = "sdx1"
+    assert said() == f"not done, because {PARTITION} leads to sdx1, another partition"
     world.leads, world.below = "", {PARTITION: frozenset({"sdz"})}
     assert said() == f"not done, because {PARTITION} is on sdz, which is no disk of this layout"
     world.below = {PARTITION: frozenset({"d0"}), "/dev/md/data": frozenset({"d0", "sdz"})}

@@ -20,10 +20,11 @@ from raidplan.apply.reading import read_for
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.world import World
 from raidplan.facts.match import match
+from raidplan.facts.uses import Use
 from raidplan.plan.identities import PARTITION
 from raidplan.plan.step import Plan, Run
 from raidplan.render.losses import loss_texts
-from tests.apply.sentences import sentences
+from tests.apply.sentences import failures, sentences, words_of
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import GROUP, LAYOUT, Box, decided, order, plan_of
 from tests.images import MIB, put, tool
@@ -165,7 +166,7 @@ def test_right_before_a_step_old_devices_are_read_and_new_ones_are_asked_about(t
     asked: dict[str, bool] = {}
 
     class Asked(Simulated):
-        def not_blank(self, device: str, *, everywhere: bool) -> list[str]:
+        def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
             asked[device] = everywhere
             return []
 
@@ -244,13 +245,13 @@ def test_raw_bytes_on_an_old_partition_are_seen_before_and_at_the_last_moment(di
     past = Past(frozenset({f"table:{table.key}"})) if table else Past()
     before = decide(plan, read_for(plan), past)
     assert refused(before) == [] and before.overwrites == {link}
-    assert not_blank(link, everywhere=True) == []
+    assert words_of(not_blank(link, everywhere=True)) == []
 
     put(Path(f"{node}p1"), 0, random.Random(4).randbytes(8 * MIB))
     what = "data that nothing here recognises from byte 0 on"
     used = refusal("target-not-blank", place=link, found=(what,))
     assert refused(decide(plan, read_for(plan), past)) == [used]
-    assert not_blank(link, everywhere=False) == []  # libblkid knows nothing of it
+    assert words_of(not_blank(link, everywhere=False)) == []  # libblkid knows nothing of it
 
     # What was decided before those bytes came is not done either.
     class Careful(World):
@@ -260,4 +261,4 @@ def test_raw_bytes_on_an_old_partition_are_seen_before_and_at_the_last_moment(di
     make = next(step for step in before.left.steps if step.creates)
     only = replace(before.left, steps=(make.among(()),))
     outcome = execute(only, before.disks, lambda event: None, Nothing(), Careful(), overwrites=before.overwrites)  # fmt: skip
-    assert outcome.failed == {make.id: f"not done, because {link} is not blank: {what}"}
+    assert failures(outcome) == {make.id: f"not done, because {link} is not blank: {what}"}

@@ -16,7 +16,7 @@ from raidplan.facts.machine import BlockFact, Trace
 from raidplan.plan.step import Plan, Zero
 from raidplan.render.losses import loss_texts
 from tests.apply.others import NODES, Others
-from tests.apply.sentences import sentences
+from tests.apply.sentences import failures, sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import GIB, OLD, TB
 
@@ -122,7 +122,7 @@ def apply(plan: Plan, world: Simulated, agreed: set[str]) -> str:
         return "nothing to do"
     outcome = carry_out(decision, open_journal(folder, world), lambda event: None, workers=1)
     if not outcome.complete:
-        return "stopped: " + "; ".join(outcome.failed.values())
+        return "stopped: " + "; ".join(failures(outcome).values())
     return "done" if not outcome.unproven else "; ".join(sentences(outcome.unproven))
 
 

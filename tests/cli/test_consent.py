@@ -14,7 +14,8 @@ from raidplan.cli import run
 from raidplan.cli.apply import _apply
 from raidplan.cli.consent import confirmed
 from raidplan.plan.codec import plan_digest
-from raidplan.plan.step import Loss, Plan, Step
+from raidplan.plan.loss import said_before
+from raidplan.plan.step import Plan, Step
 from raidplan.render.losses import loss_texts
 from tests.apply.cut_off import JOURNAL, Cut
 from tests.apply.runs import apply, impatient, machine
@@ -95,7 +96,7 @@ def test_the_digest_says_yes_to_exactly_one_plan(plan: Plan, monkeypatch: pytest
     assert asked(plan, monkeypatch, destroy=digest)
     for other in ("", "sha256:", digest[:-1], digest.upper(), "pair", "yes"):
         assert not asked(plan, monkeypatch, "pair", confirm="pair", destroy=other)
-    more = replace(plan.steps[-1], id="x", phase="teardown", destroys=(Loss("something more"),))
+    more = replace(plan.steps[-1], id="x", phase="teardown", destroys=(said_before("something more"),))
     assert not asked(replace(plan, steps=(*plan.steps, more)), monkeypatch, destroy=digest)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from raidplan.render.refusal_words import SENTENCES
+from raidplan.render.uses import USES
 
 WHERE = (
     "raidplan/apply",
@@ -19,7 +20,7 @@ WHERE = (
     "raidplan/cli/consent.py",
 )
 """What decides before the first write, and again right before each."""
-GIVEN = ("Iterator[str]", "Iterator[Mismatch]", "Iterator[Refusal]")
+GIVEN = ("Iterator[str]", "Iterator[Mismatch]", "Iterator[Refusal]", "Iterator[Use]")
 """What functions return that give reasons one by one."""
 LISTS = frozenset({"problems", "reasons", "refusals"})
 """What reasons are gathered in."""
@@ -183,7 +184,7 @@ def _gives(statement: ast.stmt, function: ast.FunctionDef) -> bool:
     returns = ast.unparse(function.returns) if function.returns else ""
     match statement:
         case ast.Expr(ast.Yield(ast.expr() as value)):
-            return returns in GIVEN and (bool(_texts(value)) or bool([*_cases(value)]))
+            return returns in GIVEN and bool(_texts(value) or [*_cases(value)] or [*_uses(value)])
         case ast.Expr(ast.YieldFrom()):
             return returns in GIVEN
         case ast.Return(ast.List([]) | None):
@@ -193,7 +194,7 @@ def _gives(statement: ast.stmt, function: ast.FunctionDef) -> bool:
         case ast.Return(ast.Constant(False)):
             return returns == "bool" and function.name in ("confirmed", "_exactly", "_may_be_typed")
         case ast.Return(ast.expr() as value):
-            return returns in ("list[str]", "list[Refusal]")
+            return returns in ("list[str]", "list[Refusal]", "list[Use]")
         case ast.Raise(ast.Call(args=[_, *_]) | ast.Attribute(attr="by_hand")):
             return True
         case ast.AugAssign(ast.Name(name) | ast.Attribute(attr=name), ast.Add()):
@@ -226,8 +227,9 @@ def _nothing(statement: ast.stmt) -> ast.stmt:
 
 def _words(statement: ast.stmt, condition: str) -> str:
     """The sentence, with `…` for what is filled in; or where the sentence comes from."""
-    found = [re.sub(r"\{[^}]*\}", "…", SENTENCES[code][case]) for code, case in _cases(statement)]
-    found = found or _texts(statement)
+    templates = [SENTENCES[code][case] for code, case in _cases(statement)]
+    templates += [USES[kind] for kind in _uses(statement) if kind in USES]
+    found = [re.sub(r"\{[^}]*\}", "…", words) for words in templates] or _texts(statement)
     if found:
         return found[0]
     match statement:
@@ -260,6 +262,16 @@ def _cases(node: ast.AST) -> Iterator[tuple[str, str]]:
                 yield "disk-unmatched", case
             case ast.Call(ast.Name("NotInPlace"), [ast.Constant(str(case))]):
                 yield "differs", case
+
+
+def _uses(node: ast.AST) -> Iterator[str]:
+    """The kinds of the uses that are made in it; a name where the kind is not known before."""
+    for each in ast.walk(node):
+        match each:
+            case ast.Call(ast.Name("use") | ast.Attribute(attr="use"), [ast.Constant(str(kind)), *_]):
+                yield kind
+            case ast.Call(ast.Attribute(attr="use"), [ast.Name(kind), *_]):
+                yield f"`{kind}`"
 
 
 def _texts(node: ast.AST) -> list[str]:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from raidplan.plan.disk_identity import DiskIdentity
-from raidplan.plan.step import Plan, Run, Step, everything_on
+from raidplan.plan.loss import everything_on
+from raidplan.plan.step import Plan, Run, Step
 from raidplan.render.plan_shell import plan_shell
 from tests.render.scripts import FUNCTIONS
 

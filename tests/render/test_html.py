@@ -10,7 +10,7 @@ import pytest
 
 from raidplan.base.findings import Severity
 from raidplan.document import Span
-from raidplan.plan.step import Loss
+from raidplan.plan.loss import said_before
 from raidplan.render.forms import Look, render
 from raidplan.render.groups import alike, grouped
 from raidplan.render.html.page import MOST_ALIKE, MOST_FINDINGS, estimate_page, plan_page
@@ -303,7 +303,7 @@ def test_red_is_for_steps_that_lose_something() -> None:
     loaded = pipeline.check("examples/raid1-pair.yaml", today=TODAY)
     plan, _ = pipeline.plan(loaded)
     assert plan is not None
-    lost = replace(plan.steps[-1], phase="teardown", destroys=(Loss("the files of last year"),))
+    lost = replace(plan.steps[-1], phase="teardown", destroys=(said_before("the files of last year"),))
     root = parse(plan_page(loaded, replace(plan, steps=(lost, *plan.steps[:-1]), machine_digest="sha256:1")))
     loud = [each.tag for each in root.all() if "loses" in each.attributes.get("class", "").split()]
     assert sorted(loud) == ["li", "td"]

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from raidplan.plan.disk_identity import DiskIdentity
-from raidplan.plan.step import Loss, Plan, Proof, Run, SetAttribute, Step, WriteBlock, WriteFile
+from raidplan.plan.loss import said_before
+from raidplan.plan.step import Plan, Proof, Run, SetAttribute, Step, WriteBlock, WriteFile
 from raidplan.render.folded import ROOM, groups, rows
 from raidplan.render.markdown import LIMIT, prose
 from raidplan.render.plan_markdown import plan_markdown
@@ -31,7 +32,7 @@ MARKUP = [
 def step(number: int, say: str = "make it", lost: str = "", action: Run | None = None) -> Step:
     return Step(
         f"a{number}", "partition", say, action or Run(("tool", f"{{d{number}}}")), "hardware.disks", 7,
-        destroys=(Loss(lost),) if lost else (), guard=(f"{{d{number}}}",) if lost else (),
+        destroys=(said_before(lost),) if lost else (), guard=(f"{{d{number}}}",) if lost else (),
         proof=Proof("table", str(number), {}),
     )  # fmt: skip
 

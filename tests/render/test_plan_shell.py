@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from raidplan.plan.disk_identity import DiskIdentity
+from raidplan.plan.loss import said_before
 from raidplan.plan.step import (
     Action,
-    Loss,
     Plan,
     RenewInitramfs,
     Run,
@@ -54,7 +54,7 @@ def test_any_text_is_inert(tmp_path_factory: pytest.TempPathFactory, text: str) 
     file = bench.folder / "file"
     script = plan_shell(
         plan(
-            step(Run(("tool", text), stdin=text + "\n"), say=text, destroys=(Loss(text),)),
+            step(Run(("tool", text), stdin=text + "\n"), say=text, destroys=(said_before(text),)),
             step(WriteFile(str(file), text + "\n"), say=text),
         )
     )

@@ -9,6 +9,7 @@ from raidplan.apply.change.by_hand import Advice, commands
 from raidplan.base.hidden import escaped
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB
+from raidplan.base.sync_action import HELD
 from raidplan.facts.machine import Properties, texts
 from raidplan.plan.changes import (
     EXCHANGED,
@@ -34,9 +35,6 @@ from raidplan.plan.step import Value
 
 KEYS = {"members": "raid-devices", "component": "size"}
 """Properties that the table knows by another name than the facts do."""
-
-HELD = "frozen"
-"""The sync_action in which md begins no sync until somebody writes `idle` to it (md.rst of the kernel)."""
 
 NAMES = {"raid-devices": "number of members", "consistency": "consistency policy"}
 """The table's names in a person's words."""

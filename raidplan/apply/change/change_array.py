@@ -12,8 +12,9 @@ from raidplan.facts.machine import texts
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan.changes import FAILED_REMOVED, SPARE_ADDED, SPARE_REMOVED, argv, fill
 from raidplan.plan.identities import PARTITION, identity_of, made_nodes
+from raidplan.plan.loss import Loss, everything_on
 from raidplan.plan.origin import Origin
-from raidplan.plan.step import ADDED, Loss, Plan, Step, Zero, everything_on
+from raidplan.plan.step import ADDED, Plan, Step, Zero
 
 
 def consistency(difference: Difference) -> Iterator[Step]:
@@ -132,7 +133,7 @@ def forgotten(step: Step, identity: str, node: str, machine: Machine, after: tup
         line=step.line,
         needs=(*step.needs, *after),
         targets=(*step.targets, node),
-        destroys=(Loss(f"the md superblock and bitmap on {node}, and all else at its ends", node, uuid),),
+        destroys=(Loss("ends", node, uuid),),
         clears=(node,),
         origin=Origin("change", step.id),
     )

@@ -14,8 +14,9 @@ from raidplan.base.hidden import escaped
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.loss import Loss
 from raidplan.plan.origin import Origin
-from raidplan.plan.step import ADDED, Loss, Plan, Proof, Run, Step, Value
+from raidplan.plan.step import ADDED, Plan, Proof, Run, Step, Value
 
 
 class NotInPlace(Refused):

@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from raidplan.apply.change.array_by_hand import HELD
 from raidplan.apply.change.change_array import forgotten, runs
 from raidplan.apply.change.difference import Difference
 from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note, note
 from raidplan.base.levels import LEVELS, Copies, redundancy
+from raidplan.base.sync_action import HELD, IDLE, RECOVERS
 from raidplan.base.words import listed
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact, texts
 from raidplan.facts.prove import differing
 from raidplan.plan.changes import MEMBER_ADDED, fill
 from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.loss import everything_on
 from raidplan.plan.origin import Origin
 from raidplan.plan.read_by_grub import read_by_grub
-from raidplan.plan.step import ADDED, Plan, Proof, SetAttribute, Step, Value, everything_on
+from raidplan.plan.step import ADDED, Plan, Proof, SetAttribute, Step, Value
 
 MISSING = "missing"
-REBUILDS = "recover"
-"""The kernel's word in sync_action while a member is rebuilt, or waits for another array on the same disks."""
-"""Its word while no sync may begin."""
 SYNC = "/sys/block/{{{}}}/md/sync_action"
 FILLED = "add"
 """The verb of the step that fills the empty slots of an array."""
@@ -36,10 +34,10 @@ def members(difference: Difference) -> Iterator[Step]:
     found, step, node = difference.found, difference.step, _running_as(difference)
     in_it = texts(found.get("spares"))
     empty = {identity: device for identity, device in _empty(difference).items() if identity not in in_it}
-    begun, action = _was_begun(difference.past, step), str(found.get("sync_action", "idle"))
+    begun, action = _was_begun(difference.past, step), str(found.get("sync_action", IDLE))
     if not empty and not (begun and action == HELD):
         raise difference.after_sync("rebuilt", node)
-    if action != "idle" and not begun:
+    if action != IDLE and not begun:
         raise difference.after_sync("syncing", node)
     left = [
         forgotten(step, identity, device, difference.machine)
@@ -49,7 +47,7 @@ def members(difference: Difference) -> Iterator[Step]:
     yield from left
     added = [_added(difference, node, [*empty.values()], left)] if empty else []
     yield from added
-    release = SetAttribute(SYNC.format(node), "idle")
+    release = SetAttribute(SYNC.format(node), IDLE)
     if action == HELD and all(each.action != release for each in difference.plan.steps):
         yield _released(step, release, added)
 
@@ -107,7 +105,7 @@ def can_be_filled(difference: Difference) -> bool:
 def is_rebuilt(proof: Proof, machine: Machine) -> bool:
     """Whether the array is as planned except for a running rebuild."""
     found = machine.observe(proof.kind, proof.key)
-    if proof.kind != "array" or not found or found.get("sync_action") != REBUILDS:
+    if proof.kind != "array" or not found or found.get("sync_action") != RECOVERS:
         return False
     if not {*(differing(proof, machine) or ("",))} <= {"degraded", "members", "spares"}:
         return False
@@ -139,7 +137,7 @@ def unreadable_by_grub(plan: Plan, machine: Machine) -> Iterator[tuple[Step, str
     """The steps of mirrors from which GRUB might read a member that md rebuilds, and their nodes."""
     for step in read_by_grub(plan):
         found = (machine.observe("array", step.proof.key) if step.proof else None) or {}
-        if found.get("sync_action") == REBUILDS and str(found.get("level")) in MIRRORS:
+        if found.get("sync_action") == RECOVERS and str(found.get("level")) in MIRRORS:
             yield step, str(found.get("node"))
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.apply.refusal import Refused, refusal
+from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.hidden import escaped
-from raidplan.base.size import human
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
-from raidplan.plan.step import Loss, Proof
+from raidplan.facts.machine import texts
+from raidplan.facts.uses import Use, of_text, use
+from raidplan.plan.loss import Loss, loss
+from raidplan.plan.step import Proof
 
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
 """The signatures that sfdisk writes; libblkid reads no identity from them."""
@@ -31,11 +33,11 @@ def carries_ours(device: str, proof: Proof, machine: Machine) -> bool:
     """The device has content, all of which can be the step's own. Raises NotOurs."""
     carried = machine.carried(device)
     foreign = [
-        f"{_called(device, machine)} carries {escaped(word)}" for word in carried if not _ours(word, proof)
+        use("carries", _called(device, machine), content=word) for word in carried if not _ours(word, proof)
     ]
     reasons = [*foreign, *_more(device, proof, machine)]
     if reasons:
-        raise NotOurs(refusal("not-of-that-step", found=tuple(dict.fromkeys(reasons))))
+        raise NotOurs(Refusal("not-of-that-step", uses=tuple(dict.fromkeys(reasons))))
     return bool(carried)
 
 
@@ -54,34 +56,33 @@ def losses(device: str, proof: Proof, machine: Machine) -> Iterator[Loss]:
     found = machine.observe(proof.kind, proof.key) or {}
     fresh = found.get("device") == device and found.get("untouched")
     if proof.kind == "filesystem" and machine.carried(device) and not fresh:
-        label = f" '{escaped(str(found['label']))}'" if found.get("label") else ""
-        size = next((f", {human(block.size)}" for block in machine.blocks if block.identity == device), "")
-        kind = escaped(str(found.get("type", "a file system")))
-        where = _called(device, machine)
-        yield Loss(f"{kind}{label}{size}, on {where}", where, proof.key, own=True)
+        size = next((block.size for block in machine.blocks if block.identity == device), 0)
+        type, label = str(found.get("type") or ""), str(found.get("label") or "")
+        yield loss(
+            "content", _called(device, machine), proof.key, own=True, type=type, label=label, size=size
+        )
     if proof.kind not in ("table", "array") and (stain := _stain(device, machine)):
-        where = _called(device, machine)
-        yield Loss(f"{stain}, on {where}: of the step that was interrupted there, or of somebody else", where)
+        yield loss("stain", _called(device, machine), stain=stain)
 
 
-def _more(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
+def _more(device: str, proof: Proof, machine: Machine) -> Iterator[Use]:
     """Foreign content on the device beside signatures."""
     yield from _in_use(device, machine)
     above = _table(device, proof, machine) if proof.kind == "table" else []
     if proof.kind == "array" and machine.observe("array", proof.key):
         above = [f"array:{proof.key}"]
     for one in above:
-        yield from (f"{_called(one, machine)} carries {escaped(word)}" for word in machine.carried(one))
+        yield from (use("carries", _called(one, machine), content=word) for word in machine.carried(one))
         yield from _in_use(one, machine)
     if proof.kind == "table":
         yield from _other_tables(device, proof, machine)
     yield from _standing(device, above, machine)
     for one in (device, *above):
         if proof.kind in ("table", "array") and (stain := _stain(one, machine)):
-            yield f"{_called(one, machine)} holds {stain}"
+            yield use("stain", _called(one, machine), stain=stain)
     found = machine.observe(proof.kind, proof.key) or {}
     if proof.kind == "physical_volume" and found.get("group"):
-        yield f"{device} belongs to the volume group '{escaped(str(found['group']))}'"
+        yield use("group", device, group=str(found["group"]))
 
 
 def _table(device: str, proof: Proof, machine: Machine) -> list[str]:
@@ -101,37 +102,37 @@ def partitions_on(device: str, machine: Machine) -> list[str]:
     ]
 
 
-def _other_tables(device: str, proof: Proof, machine: Machine) -> Iterator[str]:
+def _other_tables(device: str, proof: Proof, machine: Machine) -> Iterator[Use]:
     planned = proof.expect["partitions"]
     assert isinstance(planned, list)
     for uuid, found in machine.objects.get("table", {}).items():
         if found.get("disk") != device:
             continue
         if uuid != proof.key:
-            yield f"{device} has the partition table {escaped(uuid)}"
+            yield use("table", device, uuid=uuid)
         rows = found["partitions"]
         assert isinstance(rows, list)
-        yield from (f"{device} has the partition {escaped(row)}" for row in rows if row not in planned)
+        yield from (use("partition", device, partition=row) for row in rows if row not in planned)
 
 
-def _standing(device: str, known: list[str], machine: Machine) -> Iterator[str]:
+def _standing(device: str, known: list[str], machine: Machine) -> Iterator[Use]:
     """Devices that lie on this one, in use or not, except those that the step makes."""
     stack = Stack(machine, {})
     names = [block.name for block in machine.blocks if block.identity == device]
     for block in stack.above(names):
         if block.identity not in known:
-            yield f"{stack.called(block)} stands on {device}"
+            yield use("stands", device, device=stack.called(block))
 
 
-def _in_use(device: str, machine: Machine) -> Iterator[str]:
+def _in_use(device: str, machine: Machine) -> Iterator[Use]:
     uses = [use for block in machine.blocks if block.identity == device for use in block.uses]
     mounts = machine.objects.get("mount", {}).items()
     uses += [f"mounted at {escaped(point)}" for point, found in mounts if found.get("source") == device]
     for found in machine.objects.get("swap", {}).values():
         uses += ["swap"] if found.get("device") == device and found.get("active") else []
-    uses += [used] if (used := str((machine.observe("content", device) or {}).get("used", ""))) else []
     if uses:
-        yield f"{_called(device, machine)} is in use, {', '.join(dict.fromkeys(uses))}"
+        yield use("used", _called(device, machine), uses=tuple(dict.fromkeys(uses)))
+    yield from map(of_text, texts((machine.observe("content", device) or {}).get("used")))
 
 
 def _stain(device: str, machine: Machine) -> str:

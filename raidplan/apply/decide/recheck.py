@@ -24,9 +24,10 @@ from raidplan.facts.machine import BlockFact, Properties, Trace
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.facts.swap_area import is_swap
 from raidplan.facts.traces import Place, read_all, read_small, read_traces, words
+from raidplan.facts.uses import as_text
 from raidplan.facts.written import reader_of
 from raidplan.plan.identities import identity_of, made_nodes
-from raidplan.plan.step import Plan, Run, Step
+from raidplan.plan.step import Plan, Run, Step, Value
 
 Found = dict[tuple[str, str], Properties]
 """Properties to add to an object, by its kind and key."""
@@ -72,7 +73,7 @@ def _device(
         more = _as_made(step, identity, read, block.size, machine, clock)
         machine = with_more(machine, more)
         stains = _stains(step, identity, read, block.size, machine, disk, wiped, clock)
-        amiss = {"stain": next(stains, ""), "used": ", ".join(used_by_others(node))}
+        amiss: dict[str, Value] = {"stain": next(stains, ""), "used": [*map(as_text, used_by_others(node))]}
     except OSError as error:
         amiss, more = {"stain": f"what cannot be read ({error.strerror})"}, {}
     return more | {

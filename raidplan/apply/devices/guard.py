@@ -17,12 +17,13 @@ from raidplan.facts.run import run
 from raidplan.facts.tables import read_table
 from raidplan.facts.traces import words
 from raidplan.facts.unrecognised import unrecognised
+from raidplan.facts.uses import Use, use
 from raidplan.facts.written import reader_of
 from raidplan.plan.identities import PARTITION
 
 
-def not_blank(target: str, *, everywhere: bool) -> list[str]:
-    """Reasons not to write over `target`, in words; empty if it is proven blank.
+def not_blank(target: str, *, everywhere: bool) -> list[Use]:
+    """Reasons not to write over `target`; empty if it is proven blank.
 
     `everywhere`: not only libblkid's answer, but its bytes too, and no program has it open for writing. A device that was
     made a moment ago may show a part of earlier content, which counts for nothing.
@@ -31,13 +32,13 @@ def not_blank(target: str, *, everywhere: bool) -> list[str]:
     try:
         mode = os.stat(target)
     except FileNotFoundError:
-        return [f"{target} is not there"] if target.startswith("/dev/") else []
+        return [use("absent", target)] if target.startswith("/dev/") else []
     except OSError as error:
-        return [f"{target} cannot be looked at: {error.strerror}"]
+        return [use("unseen", target, error=error.strerror or "")]
     if not target.startswith("/dev/"):
-        return [f"{target} exists already"]
+        return [use("exists", target)]
     if not stat.S_ISBLK(mode.st_mode):
-        return [f"{target} is not a block device"]
+        return [use("no-device", target)]
     other = other_partition(target, mode.st_rdev)
     found = [other] if other else [*_in_use(target, mode.st_rdev), *_signatures(target)]
     if found or not everywhere:
@@ -53,26 +54,23 @@ def instance_of(node: str) -> tuple[str, int]:
     return block.instance_of(sys), size
 
 
-def other_partition(target: str, number: int) -> str:
-    """Where a by-partuuid link leads, if to a wrong partition: udev may be late, and any rule can make links.
+def other_partition(target: str, number: int) -> Use | None:
+    """The wrong partition that a by-partuuid link leads to, if it does: udev may be late, and any rule can make links.
 
     The table on the disk decides. `number` is that of the device that the link leads to, or that was opened by the link.
     """
     if not target.startswith(PARTITION):
-        return ""
+        return None
     sys = (SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()
     try:
         partition = int((sys / "partition").read_text())
         sectors = int((sys.parent / "queue/logical_block_size").read_text())
         table = read_table(partial(read_at, f"/dev/{kernel_name(sys.parent)}"), sectors)
     except (OSError, ValueError):
-        return f"{target} leads to {sys.name}, whose partition table cannot be read"
+        return use("other-table", target, partition=sys.name)
     uuids = [entry.uuid for entry in table.entries if entry.number == partition] if table else []
-    return (
-        ""
-        if uuids == [target.removeprefix(PARTITION)]
-        else f"{target} leads to {sys.name}, another partition"
-    )
+    right = uuids == [target.removeprefix(PARTITION)]
+    return None if right else use("other-partition", target, partition=sys.name)
 
 
 def disks_below(node: str) -> frozenset[str]:
@@ -90,22 +88,22 @@ def _base(sys: Path) -> Iterator[str]:
         yield kernel_name(sys)
 
 
-def _in_use(target: str, number: int) -> list[str]:
+def _in_use(target: str, number: int) -> list[Use]:
     sys = SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}"
     holders = sorted(entry.name for entry in (sys / "holders").glob("*"))
-    words = [f"{target} is held by {name}" for name in holders]
-    words += [f"{target} has the partition {kernel_name(part)}" for part in partitions_in(sys)]
-    if words:
-        return words
+    uses = [use("held", target, holder=name) for name in holders]
+    uses += [use("partition", target, partition=kernel_name(part)) for part in partitions_in(sys)]
+    if uses:
+        return uses
     try:
         # The kernel refuses an exclusive open of whatever is mounted, swapped on or claimed.
         os.close(os.open(target, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
     except OSError as error:
-        return [f"{target} cannot be opened for us alone: {error.strerror}"]
+        return [use("busy", target, error=error.strerror or "")]
     return []
 
 
-def _unrecognised(target: str, number: int) -> list[str]:
+def _unrecognised(target: str, number: int) -> list[Use]:
     sys = (SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()
     whole = sys.parent if (sys / "partition").exists() else sys
     size, sector = number_of(sys / "size") * SECTOR, number_of(whole / "queue/logical_block_size")
@@ -113,12 +111,12 @@ def _unrecognised(target: str, number: int) -> list[str]:
     if (sys / "dm").exists():
         read = reader_of(Path("/"), sys.name, block.read_blocks(Path("/")))
     found = unrecognised(read, size, sector, joined=any((sys / "slaves").glob("*")))
-    return [f"{target} is not blank: {words(trace)}" for trace in found]
+    return [use("data", target, found=words(trace)) for trace in found]
 
 
-def _signatures(target: str) -> list[str]:
+def _signatures(target: str) -> list[Use]:
     found = run(["wipefs", "--no-act", "--parsable", target])
     if found.returncode:
-        return [f"{target} could not be read: {found.stderr.strip() or 'wipefs failed'}"]
+        return [use("unreadable", target, error=found.stderr.strip() or "wipefs failed")]
     rows = [line.split(",") for line in found.stdout.splitlines() if line and not line.startswith("#")]
-    return [f"{target} carries {row[-1]} at {row[0]}" for row in rows]
+    return [use("signature", target, type=row[-1], offset=row[0]) for row in rows]

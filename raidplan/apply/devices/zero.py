@@ -17,6 +17,7 @@ from raidplan.facts.block_devices import found_line
 from raidplan.facts.in_use import written_by_others
 from raidplan.facts.read import read_only
 from raidplan.facts.signatures import read_signatures
+from raidplan.facts.uses import NotWritten, use
 from raidplan.plan.step import Zero
 
 BLKRRPART = 0x125F
@@ -26,12 +27,12 @@ BUSY_SECONDS = 60
 LOOK_AGAIN_SECONDS = 0.2
 
 
-class NotCleared(ValueError):
-    """The device is not what it should be, or does not obey; the message says why."""
+class NotKept(ValueError):
+    """The device does not obey; the message says how."""
 
 
 def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share: None) -> None:
-    """Clears the ranges of a block device. Raises OSError, NotCleared; the latter before anything is written
+    """Clears the ranges of a block device. Raises OSError, NotKept, NotWritten; the last before anything is written
     if something is on it that was not there when the plan was made, or a program has it open for writing. `tell` hears which share is done.
 
     The device is opened for us alone, which the kernel refuses for anything in use, and locked as udev asks for.
@@ -39,13 +40,13 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
     descriptor = _open_exclusively(device)
     try:
         if not stat.S_ISBLK(os.fstat(descriptor).st_mode):
-            raise NotCleared(f"{device} is not a block device")
+            raise NotWritten(use("no-device", device))
         if other := other_partition(device, os.fstat(descriptor).st_rdev):
-            raise NotCleared(other)
+            raise NotWritten(other)
         _ours(device, descriptor)
         new = [] if action.found is None else [one for one in found_on(device) if one not in action.found]
         if new:
-            raise NotCleared(f"{device} carries what it did not when the plan was made: {'; '.join(new)}")
+            raise NotWritten(use("new", device, found=tuple(new)))
         ranges = action.within(os.lseek(descriptor, 0, os.SEEK_END))
         before, all_of_it = 0, sum(size for _, size in ranges)
         for start, size in ranges:
@@ -61,32 +62,32 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
 
 
 def put_back(device: str, pieces: Mapping[int, bytes]) -> None:
-    """Writes bytes to their places on a whole disk, by start. Raises OSError, NotCleared."""
+    """Writes bytes to their places on a whole disk, by start. Raises OSError, NotWritten, NotKept."""
     descriptor = _open_exclusively(device)
     try:
         _ours(device, descriptor)
         for start, data in pieces.items():
             if os.pwrite(descriptor, data, start) != len(data):
-                raise NotCleared(f"{device} does not take what is written at byte {start}")
+                raise NotKept(f"{device} does not take what is written at byte {start}")
         os.fsync(descriptor)
         # A disk without partitions of its own kind, as a loop device, has no table that could be read again.
         with suppress(OSError):
             _patiently(lambda: fcntl.ioctl(descriptor, BLKRRPART))
         for start, data in pieces.items():
             if read_at(device, start, len(data)) != data:
-                raise NotCleared(f"{device} does not keep what was written at byte {start}")
+                raise NotKept(f"{device} does not keep what was written at byte {start}")
     finally:
         os.close(descriptor)
 
 
 def found_on(device: str) -> list[str]:
-    """The signatures that libblkid finds on a device and its partitions, a line each. Raises NotCleared, OSError."""
+    """The signatures that libblkid finds on a device and its partitions, a line each. Raises NotWritten, OSError."""
     parts = dict(_partitions(os.stat(device).st_rdev))
     nodes = {device: 0, **parts}
     found, closed = read_signatures(list(nodes), read_only)
     if closed:
         node, why = next(iter(closed.items()))
-        raise NotCleared(f"{node} cannot be looked at: {why}")
+        raise NotWritten(use("unseen", node, error=why))
     return [
         found_line(number, one.offset, one.type, one.uuid)
         for node, number in nodes.items()
@@ -108,10 +109,10 @@ def _open_exclusively(device: str) -> int:
 
 def _ours(device: str, descriptor: int) -> None:
     """Locks the device, and looks for other writers again, since O_EXCL does not stop plain opens. Raises OSError,
-    NotCleared."""
+    NotWritten."""
     _patiently(lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB))
     if others := [*written_by_others(device)]:
-        raise NotCleared(f"not written to, because {'; '.join(others)}")
+        raise NotWritten(*others)
 
 
 def _patiently(act: Callable[[], object]) -> None:
@@ -141,7 +142,7 @@ def _prove(device: str, start: int, size: int) -> None:
     for at in range(start, start + size, MIB):
         part = min(MIB, start + size - at)
         if read_at(device, at, part) != bytes(part):
-            raise NotCleared(f"{device} does not keep the zeroes that were written at byte {at}")
+            raise NotKept(f"{device} does not keep the zeroes that were written at byte {at}")
 
 
 def _forget_partitions(descriptor: int) -> None:
@@ -152,4 +153,4 @@ def _forget_partitions(descriptor: int) -> None:
     _patiently(lambda: fcntl.ioctl(descriptor, BLKRRPART))
     left = [node for node, _ in _partitions(number)]
     if left:
-        raise NotCleared(f"the kernel keeps the partitions {', '.join(left)}")
+        raise NotKept(f"the kernel keeps the partitions {', '.join(left)}")

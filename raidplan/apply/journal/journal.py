@@ -20,8 +20,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from raidplan.apply.journal.past import PLAN, Past, kept_as, past_of, seconds
+from raidplan.plan.loss import Loss, loss_to_row
 from raidplan.plan.origin import Origin
-from raidplan.plan.step import Loss
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
@@ -85,7 +85,7 @@ class Journal:
 
     def intent(self, step: str) -> None:
         """The step's effect comes next."""
-        listed = [[each.what, each.where, each.uuid, each.own] for each in self.cleared.get(step, ())]
+        listed = [loss_to_row(each) for each in self.cleared.get(step, ())]
         cleared = {"clears": listed} if listed else {}
         self._add("intent", step=step, **self._on(step), **self._why(step), **cleared)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, cast, get_args
 
+from raidplan.plan.loss import Loss, loss_from_row
 from raidplan.plan.origin import Kind, Origin, origin_of_id
-from raidplan.plan.step import Loss
 
 HEADERS, COPIES = "headers", "copies"
 """The folders beside a journal: of LUKS headers, and of what `undo` puts back."""
@@ -133,10 +133,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 begun[step], clocks[step] = plan, clock
                 origins[step] = _origin(record)
                 # One that is begun again finds only what the first time left.
-                given = (
-                    Loss(str(what), str(where), str(uuid), own is True)
-                    for what, where, uuid, own in record.get("clears", ())
-                )
+                given = map(loss_from_row, record.get("clears", ()))
                 cleared[step] = tuple(dict.fromkeys((*cleared.get(step, ()), *given)))
                 ended.pop(step, None)
             case "ended" | "adopted":

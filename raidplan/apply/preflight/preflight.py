@@ -27,7 +27,7 @@ from raidplan.apply.preflight.surroundings import (
     unwritable,
 )
 from raidplan.apply.preflight.versions import too_old
-from raidplan.apply.refusal import Refusal, refusal
+from raidplan.apply.refusal import Refusal, of_use, refusal
 from raidplan.apply.teardown.assembly_hold import HOLDING
 from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
 from raidplan.facts.run import find_tool, no_program
@@ -146,7 +146,7 @@ def other_targets_blank(situation: Situation) -> Iterator[Refusal]:
         if target.startswith("{") or target in standing or not os.path.exists(target):
             continue
         if found := not_blank(target, everywhere=False):
-            yield refusal("target-not-blank", "device", place=target, found=tuple(found))
+            yield Refusal("target-not-blank", "device", target, uses=tuple(found))
 
 
 def targets_blank_by_identity(situation: Situation) -> Iterator[Refusal]:
@@ -164,16 +164,16 @@ def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[Refusal]:
         if step.phase == "teardown" and isinstance(step.action, Zero)
     }
     others = [*used_by_others(*cleared)]
-    yield from (refusal("in-use-elsewhere", use=use) for use in others)
+    yield from (of_use("in-use-elsewhere", each) for each in others)
     for node, step in cleared.items():
         # What stands on it is taken off by other steps before; the rest must be ours at once.
         if not set(step.needs) - set(HOLDING) and not (others and [*used_by_others(node)]):
-            yield from (refusal("in-use-elsewhere", place=node, use=use) for use in claimed_elsewhere(node))
+            yield from (of_use("in-use-elsewhere", each) for each in claimed_elsewhere(node))
 
 
 def nobody_else_writes_to_what_is_blank(situation: Situation) -> Iterator[Refusal]:
     """The new disk of a virtual machine is blank, claimed by nobody, and in use."""
-    yield from (refusal("open-for-writing", use=use) for use in written_by_others(*situation.there))
+    yield from (of_use("open-for-writing", each) for each in written_by_others(*situation.there))
 
 
 def names_free(situation: Situation) -> Iterator[Refusal]:

@@ -20,7 +20,8 @@ from raidplan.apply.teardown.assembly_hold import still_held
 from raidplan.apply.teardown.cleared import Cleared
 from raidplan.facts import Machine
 from raidplan.plan.codec import digests_of
-from raidplan.plan.step import Plan
+from raidplan.plan.loss import Loss
+from raidplan.plan.step import Plan, Step
 
 
 def refuse(
@@ -75,13 +76,28 @@ def _not_in_file(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[Refusal]
     for step in left.steps if not resumed else ():
         said = known.get(step.id)
         # What it waits for depends on what else is left, and its words on who wrote the plan.
-        same = said and replace(step, say=said.say, needs=said.needs, follows=said.follows) == said
+        same = said and replace(_as_written(step, said), needs=said.needs, follows=said.follows) == said
         if not said:
             yield refusal("not-in-plan", place=step.because, line=step.line, step=step.say)
         elif not same:
             yield refusal(
                 "not-in-plan", "otherwise", place=step.because, line=step.line, step=step.say, id=step.id
             )
+
+
+def _as_written(step: Step, said: Step) -> Step:
+    """The step in the words of the one in the file. An earlier raidplan put losses into words too: those of as many, in the
+    same places, are the same, for of another content of the disks the file has another digest."""
+
+    def same(now: Loss, then: Loss) -> bool:
+        place = (then.where, then.uuid) if then.where else (now.where, now.uuid)
+        return now == then or (
+            then.kind == "sentence" and now.own == then.own and place == (now.where, now.uuid)
+        )
+
+    as_many = len(step.destroys) == len(said.destroys)
+    agreed = as_many and all(map(same, step.destroys, said.destroys))
+    return replace(step, say=said.say, destroys=said.destroys if agreed else step.destroys)
 
 
 def _lost_steps(plan: Plan, past: Past) -> list[Refusal]:

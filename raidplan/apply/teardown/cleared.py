@@ -15,7 +15,8 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Properties
 from raidplan.plan.identities import identity_of, made_nodes
-from raidplan.plan.step import Loss, Plan, Step
+from raidplan.plan.loss import Loss
+from raidplan.plan.step import Plan, Step
 
 Compare = Callable[[Machine], tuple[Plan, list[Refusal]]]
 """Compares the plan with a machine: the steps that are left, and why they must not be done."""

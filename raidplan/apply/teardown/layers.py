@@ -10,8 +10,9 @@ from raidplan.apply.teardown.cleared import Cleared
 from raidplan.apply.teardown.never_removed import GROUP
 from raidplan.facts.machine import BlockFact, Properties, texts
 from raidplan.facts.ranges import ends_of, offsets
+from raidplan.plan.loss import Loss
 from raidplan.plan.origin import TEARDOWN
-from raidplan.plan.step import Loss, Run, Step, Zero
+from raidplan.plan.step import Run, Step, Zero
 
 WRITABLE = ("clean", "active", "active-idle", "write-pending", "read-auto")
 """States of an array that can be written to."""

@@ -1,4 +1,4 @@
-"""The losses of a teardown, for the list that a person confirms. Text that was read from a disk is escaped."""
+"""The losses of a teardown, for the list that a person confirms; `render/losses.py` has their words."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
+from raidplan.base.figures import Figures
 from raidplan.base.hidden import escaped
-from raidplan.base.size import human
 from raidplan.facts.device_stack import Stack
-from raidplan.facts.machine import BlockFact, Trace
+from raidplan.facts.machine import BlockFact, Trace, texts
 from raidplan.facts.ranges import BACK, FRONT
-from raidplan.plan.step import Loss, Plan
+from raidplan.facts.traces import INSIDE, THE_DISK
+from raidplan.plan.loss import Loss, LossKind, loss
+from raidplan.plan.step import Plan
 
 TABLES = {"gpt": "gpt", "dos": "dos", "PMBR": "gpt", "sun": "sun", "sgi": "sgi", "bsd": "bsd", "mac": "mac"}
 
@@ -30,7 +32,7 @@ def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[Loss]:
     if not traces:
         found = next((one.signatures for one in stack.machine.disks if one.kernel_name == name), ())
         where = stack.named(name)
-        yield from (Loss(f"{escaped(words)} on {where}", where) for words in found)
+        yield from (loss("signature", where, signature=words) for words in found)
     if block and block.kind != "disk" and not traces:
         yield from on_layer(stack, block, own)
 
@@ -58,22 +60,17 @@ def _said_before(data: Trace, traces: Sequence[Trace]) -> bool:
 
 
 def _trace(trace: Trace, disk: str, own: frozenset[str]) -> Loss:
-    return Loss(_words(trace, disk), disk, trace.uuid, trace.uuid in own)
-
-
-def _words(trace: Trace, disk: str) -> str:
-    where = f"on {trace.place} of {disk}" if trace.place else f"on {disk}"
-    if trace.where == "inside":
-        where = f"{trace.place} of {disk}".replace("on the disk of ", "on ")
     if trace.type in TABLES and trace.where == "disk":
-        return f"the partition table ({TABLES[trace.type]}) of {disk}"
+        return loss("table", disk, trace.uuid, own=trace.uuid in own, format=TABLES[trace.type])
+    kind: LossKind = "content"
+    of_kind: Figures = {"type": trace.type, "label": trace.label, "size": trace.room}
     if trace.type == "data":
-        return f"data {where} that nothing here recognises, from byte {trace.offset} on"
-    label = f" '{escaped(trace.label)}'" if trace.label else ""
-    if trace.type == "linux_raid_member":
-        detail = f" ({trace.detail})" if trace.detail else ""
-        return f"a member of the array{label}{detail} {where}"
-    return f"{escaped(trace.type)}{label}, {human(trace.room)}, {where}"
+        kind, of_kind = "data", {"offset": trace.offset}
+    elif trace.type == "linux_raid_member":
+        kind, of_kind = "member", {"label": trace.label, "detail": trace.detail}
+    inside = trace.where == "inside"
+    place = trace.place.removeprefix(INSIDE).removeprefix(THE_DISK) if inside else trace.place
+    return loss(kind, disk, trace.uuid, own=trace.uuid in own, place=place, inside=int(inside), **of_kind)
 
 
 def on_layer(stack: Stack, block: BlockFact, own: frozenset[str]) -> Iterator[Loss]:
@@ -81,17 +78,16 @@ def on_layer(stack: Stack, block: BlockFact, own: frozenset[str]) -> Iterator[Lo
     where = stack.called(block)
     for words, line in zip_longest(block.content, block.found, fillvalue=""):
         uuid = line.rpartition(" ")[2]
-        yield Loss(f"{escaped(words)}, {human(block.size)}, on {where}", where, uuid, uuid in own)
+        yield loss("layer", where, uuid, own=uuid in own, content=words, size=block.size)
 
 
 def array(stack: Stack, block: BlockFact, own: frozenset[str]) -> Loss:
     """A running array as a whole."""
     uuid = block.identity.partition(":")[2]
     found = stack.machine.observe("array", uuid) or {}
-    members = found.get("members")
-    count = f" of {len(members)}" if isinstance(members, list) and members else ""
-    where, level = stack.called(block), escaped(str(found.get("level") or "not started"))
-    return Loss(f"{where}, {level}{count}, {human(block.size)}", where, uuid, uuid in own)
+    level, members = str(found.get("level") or ""), len(texts(found.get("members")))
+    called = stack.called(block)
+    return loss("array", called, uuid, own=uuid in own, level=level, members=members, size=block.size)
 
 
 def group(stack: Stack, name: str, uuid: str) -> Iterator[Loss]:
@@ -100,9 +96,8 @@ def group(stack: Stack, name: str, uuid: str) -> Iterator[Loss]:
     volumes: Mapping[str, Mapping[str, object]] = stack.machine.objects.get("volume", {})
     for key, found in volumes.items():
         if key.rpartition("/")[0] == name:
-            where = f"the volume {escaped(key)}"
-            yield Loss(f"{where}, {human(int(str(found.get('size', 0))))}", where)
-    yield Loss(group_called(name, uuid), group_called(name, uuid), uuid)
+            yield loss("volume", f"the volume {escaped(key)}", size=int(str(found.get("size", 0))))
+    yield Loss("group", group_called(name, uuid), uuid)
 
 
 def group_called(name: str, uuid: str) -> str:
@@ -128,6 +123,5 @@ def absent(traces: Iterable[tuple[str, Trace]], cleared: Mapping[tuple[str, str]
     for uuid, found in arrays.items():
         missing = found[0].members - len(found) - gone[uuid]
         if missing > 0:
-            name = f" '{escaped(found[0].label)}'" if found[0].label else f" {found[0].uuid}"
-            away = f"of which {missing} of {found[0].members} members are not in this machine and bring it back when they return"
-            yield Loss(f"the array{name}, {away}", f"the array{name}", found[0].uuid)
+            name = f"'{escaped(found[0].label)}'" if found[0].label else uuid
+            yield loss("absent", f"the array {name}", uuid, missing=missing, members=found[0].members)

@@ -9,7 +9,7 @@ from raidplan.apply.configuration.aliases import aliases, of_content
 from raidplan.apply.configuration.lines import Key, Line, device, fstab, numbered, rows, unit
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.teardown.cleared import Cleared
-from raidplan.base.hidden import escaped
+from raidplan.apply.teardown.losses import group_called
 from raidplan.facts.contents import SEVERAL_DEVICES
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.plan.places import CRYPTTAB, FSTAB
@@ -88,7 +88,7 @@ def _shared_groups(cleared: Cleared) -> Iterator[Refusal]:
         outside = [by_identity.get(place, "") for place in places if place not in inside]
         if inside and outside:
             others = tuple(_where(cleared, name) for name in outside)
-            yield refusal("shared", place=f"the volume group '{escaped(group)}'", others=others)
+            yield refusal("shared", place=group_called(group, ""), others=others)
 
 
 def _shared_traces(cleared: Cleared) -> Iterator[Refusal]:

@@ -10,6 +10,7 @@ from raidplan.base.findings import Path
 from raidplan.base.identity import derived_uuid, md_form
 from raidplan.base.levels import DEFAULT_CHUNK, LEVELS, redundancy
 from raidplan.base.size import KIB, human
+from raidplan.base.sync_action import HELD, IDLE
 from raidplan.base.words import counted
 from raidplan.geometry import md
 from raidplan.layout.kinds.array_create import create_argv, made
@@ -27,7 +28,8 @@ from raidplan.layout.kinds.model import (
 )
 from raidplan.layout.kinds.naming import array_state, device_node, sync_action
 from raidplan.layout.kinds.pool import Pool
-from raidplan.plan.step import Proof, Run, SetAttribute, Step, everything_on
+from raidplan.plan.loss import everything_on
+from raidplan.plan.step import Proof, Run, SetAttribute, Step
 
 
 class Array(Model, Kind):
@@ -181,7 +183,7 @@ class Array(Model, Kind):
                 id=f"array.{name}.sync",
                 phase="sync",
                 say=f"start the initial sync of {name}",
-                action=SetAttribute(sync_action(name), "idle"),
+                action=SetAttribute(sync_action(name), IDLE),
                 because=create.because,
                 # fstab waits for every mkfs, which a running sync would slow down several times.
                 needs=(f"array.{name}.open", "config.fstab.reload"),
@@ -193,27 +195,11 @@ class Array(Model, Kind):
 
     def _hold(self, name: str, create: Step) -> Iterator[Step]:
         """Created read-only, the sync cannot start before it is held; then the array is opened for writing."""
-        hold = Step(
-            id=f"array.{name}.hold",
-            phase="array",
-            say=f"pause the initial sync of {name}, so that it does not slow down what follows",
-            action=SetAttribute(sync_action(name), "frozen"),
-            because=create.because,
-            needs=(create.id,),
-            follows=(create.id,),
-            targets=(name,),
-        )
+        say = f"pause the initial sync of {name}, so that it does not slow down what follows"
+        hold = _right_after(create, name, "hold", say, SetAttribute(sync_action(name), HELD))
         yield hold
-        yield Step(
-            id=f"array.{name}.open",
-            phase="array",
-            say=f"open {name} for writing",
-            action=SetAttribute(array_state(name), "active"),
-            because=create.because,
-            needs=(hold.id,),
-            follows=(hold.id,),
-            targets=(name,),
-        )
+        writable = SetAttribute(array_state(name), "active")
+        yield _right_after(hold, name, "open", f"open {name} for writing", writable)
 
     def _create(self, name: str, path: Path, site: Site, parts: list[Device]) -> Step:
         count, spares = len(self.named_members), len(self.spares)
@@ -309,3 +295,17 @@ def _not_started(uuid: str) -> str:
     others = "for each do shift; case $$each in mdadm-last-resort@*) ;; *) set -- $$@ $$each;; esac; done; echo $$*"
     words = f"PROGRAM==\"/bin/sh -c '{others}' sh $env{{SYSTEMD_WANTS}}\""
     return f'{member}, ENV{{SYSTEMD_WANTS}}=="*mdadm-last-resort@*", {words}, ENV{{SYSTEMD_WANTS}}="%c"'
+
+
+def _right_after(step: Step, name: str, verb: str, say: str, action: SetAttribute) -> Step:
+    """A setting of a new array, made again whenever the step before it was."""
+    return Step(
+        id=f"array.{name}.{verb}",
+        phase="array",
+        say=say,
+        action=action,
+        because=step.because,
+        needs=(step.id,),
+        follows=(step.id,),
+        targets=(name,),
+    )

@@ -27,8 +27,9 @@ from raidplan.layout.kinds.model import (
     size_or,
 )
 from raidplan.plan.disk_identity import KeptPartition
+from raidplan.plan.loss import Loss
 from raidplan.plan.partitions import TYPE_CODES
-from raidplan.plan.step import Loss, Proof, Run, Step
+from raidplan.plan.step import Proof, Run, Step
 
 
 class Partition(Model):
@@ -263,7 +264,7 @@ class Disk(Model, Kind):
             ),
             because=".".join(map(str, path)),
             targets=(name,),
-            destroys=(Loss(f"everything on the disk {name}", name),),
+            destroys=(Loss("disk", name),),
             guard=(f"{{{name}}}",),
             awaits=tuple(f"/dev/disk/by-partuuid/{uuid}" for *_, uuid in parts),
             proof=Proof("table", disk, {"disk": f"{{{name}}}", "partitions": [

@@ -13,7 +13,8 @@ from raidplan.layout.kinds.device import Device, Impossible, Kind, Line, Site, U
 from raidplan.layout.kinds.filesystem import MountPoint
 from raidplan.layout.kinds.model import Block, Boolean, Model, Reference
 from raidplan.layout.kinds.naming import identity
-from raidplan.plan.step import Proof, Run, Step, everything_on
+from raidplan.plan.loss import everything_on
+from raidplan.plan.step import Proof, Run, Step
 
 CIPHER, KEY_BITS = "aes-xts-plain64", 512
 """cryptsetup's default for LUKS2 with the longer of its two keys (cryptsetup-luksFormat(8))."""

@@ -28,7 +28,8 @@ from raidplan.layout.kinds.model import (
 )
 from raidplan.layout.kinds.mount_flags import flags
 from raidplan.layout.kinds.naming import identity
-from raidplan.plan.step import Proof, Run, Step, Value, everything_on
+from raidplan.plan.loss import everything_on
+from raidplan.plan.step import Proof, Run, Step, Value
 
 KERNEL_FOLDERS = ("dev", "proc", "sys")
 """Below which no folder lasts, and no file is on a disk."""

@@ -11,7 +11,8 @@ from raidplan.geometry import lvm
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Site, Use
 from raidplan.layout.kinds.model import AnySize, Model, Name, Reference, Size, size_or
 from raidplan.layout.kinds.naming import identity
-from raidplan.plan.step import Proof, Run, Step, everything_on
+from raidplan.plan.loss import everything_on
+from raidplan.plan.step import Proof, Run, Step
 
 
 class Volume(Model):

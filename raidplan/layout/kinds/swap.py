@@ -12,7 +12,8 @@ from raidplan.layout.kinds.device import Device, Impossible, Kind, Line, Site, U
 from raidplan.layout.kinds.filesystem import MountPoint, fstab_field
 from raidplan.layout.kinds.model import Integer, Label, Model, Reference, Size
 from raidplan.layout.kinds.naming import identity
-from raidplan.plan.step import Proof, Run, Step, everything_on
+from raidplan.plan.loss import everything_on
+from raidplan.plan.step import Proof, Run, Step
 
 LABEL_BYTES = 15
 

@@ -30,11 +30,11 @@ FORMS: Mapping[str, Callable[[], Schema]] = {
 HEAD = """\
 # JSON for programs
 
-Each form has a JSON Schema (draft 7) in `schemas/` (the Debian package has them in `/usr/share/raidplan`).
+Each form has a JSON Schema (draft 7) in `schemas/` (in the Debian package: `/usr/share/raidplan`).
 
 **The promise:** every output has `format_version`. Within one, a key is never removed, never renamed, and never gets another type
 or meaning; what a Schema requires is always there. Keys are added, and lists of words get new ones: a reader ignores what it does not
-know. When that cannot be kept, the number goes up, and the changelog says so. Sizes are bytes, rates bytes a second, times seconds.
+know. Any other change raises the number and is in the changelog. Sizes are bytes, rates bytes a second, times seconds.
 `raidplan explain --format json` (the rules) and `discover hardware --format json` keep the same promise.
 """
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import get_args
 
+from raidplan.facts.uses import UseKind
+from raidplan.plan.loss import IN_LAYOUTS, LossKind
 from raidplan.plan.origin import Kind
 from raidplan.plan.step import PHASES
 from tests.manuals.schemas.findings import FINDING, FINDINGS, OF_FINDINGS
@@ -28,13 +30,18 @@ REFUSAL = {
     "place?": text("the disk, device, object or file"),
     "line?": whole("of the layout"),
     "figures?": by_name("what the message is made of", {}),
+    "uses?": listed("who uses a device, and what is on it", record("One of them.", {
+        "kind": text("what it is", *get_args(UseKind)), "place": text("the device"), "figures": by_name("names and numbers", {})})),
     "remedy": text("for this code"),
-}
+}  # fmt: skip
+KINDS = [kind for kind in get_args(LossKind) if kind not in (*IN_LAYOUTS, "sentence")]
 LOSS = record("Something that a step destroys.", {
     "what": text("in words"),
     "where?": text("the device"),
     "uuid?": text("of what is destroyed"),
     "own?": flag("the layout made it"),
+    "kind?": text("what it is; absent: everything on the device", *KINDS),
+    "figures?": by_name("what the words are made of", {}),
 })  # fmt: skip
 STEP = record("One change. Its action is `argv`, `initramfs`, `zero` or `file` with what stands beside that.", {
     "id": text("unique in the plan"),
@@ -94,7 +101,7 @@ PLAN = record("A plan.", {
     "steps": listed("in order", ref("step")),
     "findings": listed("of `check`", ref("finding")),
     "whole?": listed("the steps as for a blank machine", ref("step")),
-    "digest": text("of all but the findings; `apply` takes no plan without it"),
+    "digest": text("of all but the findings, and the words of a loss that has a kind; `apply` takes no plan without it"),
 })  # fmt: skip
 REFUSED = record("In place of a plan that is refused: exit code 4.", {
     "format_version": constant(1, "the form"), "host": text("of the layout"), "steps": listed("empty", {}),

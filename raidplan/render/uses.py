@@ -1,0 +1,58 @@
+"""Why a device or a path must not be written to, as sentences: templates of `render/sentences.py`, by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from raidplan.facts.uses import Use, UseKind
+from raidplan.render.sentences import filled
+
+DEVICE = "{place}{below:? (below %)}"
+BY = "by process {process} ({program})"
+USES: Mapping[UseKind, str] = {
+    "unseen": "{place} cannot be looked at: {error}",
+    "mounted": f"{DEVICE} is mounted at {{point}}{{process:? for process %}}{{program:? (%)}}",
+    "exported": f"{DEVICE} is exported by a target of the kernel ({{name}})",
+    "exported-by-nvme": f"{DEVICE} is exported by an NVMe target of the kernel ({{name}})",
+    "loop": f"{DEVICE} is behind {{loop}}",
+    "open": f"{DEVICE} is open {BY}",
+    "written": f"{DEVICE} is open for writing {BY}",
+    "mapped": f"{DEVICE} is mapped for writing {BY}",
+    "registered": f"{DEVICE} is registered with an io_uring {BY}",
+    "claimed": "{place} is claimed by something that shows nowhere else ({error}): find out by what",
+    "absent": "{place} is not there",
+    "exists": "{place} exists already",
+    "no-device": "{place} is not a block device",
+    "other-partition": "{place} leads to {partition}, another partition",
+    "other-table": "{place} leads to {partition}, whose partition table cannot be read",
+    "held": "{place} is held by {holder}",
+    "partition": "{place} has the partition {partition}",
+    "busy": "{place} cannot be opened for us alone: {error}",
+    "signature": "{place} carries {type} at {offset}",
+    "data": "{place} is not blank: {found}",
+    "unreadable": "{place} could not be read: {error}",
+    "new": "{place} carries what it did not when the plan was made: {found:; }",
+    "not-of-layout": "{place} is on {disk}, which is no disk of this layout",
+    "other-disk": "{place} is no longer the disk that was {disk}",
+    "other-array": "{place} is no longer the array {uuid}",
+    "link": "{place} is a symbolic link, which could lead anywhere",
+    "leads-out": "{place} leads out of the target",
+    "carries": "{place} carries {content}",
+    "table": "{place} has the partition table {uuid}",
+    "group": "{place} belongs to the volume group '{group}'",
+    "stands": "{device} stands on {place}",
+    "used": "{place} is in use, {uses:, }",
+    "stain": "{place} holds {stain}",
+}
+UNKNOWN = {"below": "", "process": 0, "program": ""}
+
+
+def use_texts(uses: Iterable[Use]) -> tuple[str, ...]:
+    """The sentences, each once."""
+    known = (filled(USES[each.kind], {**UNKNOWN, **each.figures, "place": each.place}) for each in uses)
+    return tuple(dict.fromkeys(known))
+
+
+def failure_text(message: str, uses: Sequence[Use]) -> str:
+    """Why a step failed: the last words of its program, or what kept it from being begun."""
+    return f"not done, because {'; '.join(use_texts(uses))}" if uses else message
