@@ -38,6 +38,15 @@ def joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
+def behind_all(ranges: Iterable[tuple[int, int]], at: int, size: int) -> tuple[tuple[int, int], ...]:
+    """The same ranges, each (start, size), with this one cut out of them and put behind all others."""
+    ends = [(start, start + length) for start, length in ranges]
+    beside = [(start, min(end, at)) for start, end in ends] + [
+        (max(start, at + size), end) for start, end in ends
+    ]
+    return (*((start, end - start) for start, end in beside if start < end), (at, size))
+
+
 def offsets(block: BlockFact) -> list[int]:
     """The offsets of libblkid's signatures on the device itself."""
     lines = (line.split(" ") for line in block.found)
