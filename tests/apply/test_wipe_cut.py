@@ -31,11 +31,10 @@ from raidplan.plan.codec import plan_digest, plan_to_json
 from raidplan.plan.step import Plan, Zero
 from raidplan.render.losses import loss_texts
 from tests.apply.conftest import MEMORY
-from tests.apply.loop_devices import LAYOUT, SIZE, Loops
+from tests.apply.loop_devices import LAYOUT, SIZE, Here, Loops
 from tests.apply.sentences import sentences
 from tests.apply.simulated import Killed
 from tests.apply.stacks import plan_of
-from tests.apply.test_clearing_on_devices import Here
 from tests.conftest import COUNTED
 from tests.images import MIB, member, put, tool
 

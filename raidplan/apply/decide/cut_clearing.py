@@ -1,4 +1,4 @@
-"""Clearings that were cut off: what is left on their devices, compared with what was there when each of them began."""
+"""The rest that clearings which were cut off have left on their devices, compared with the sectors before."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from raidplan.plan.step import Plan
 
 
 def left_to_clear(plan: Plan, machine: Machine, past: Past) -> dict[str, Rest]:
-    """What is left of content that a person gave up, by device as steps name it, where anything is and no step has written since."""
+    """The rest of content that a person gave up, by device as steps name it, where there is any and no step has written since."""
     nodes = {block.identity: f"/dev/{block.name}" for block in machine.blocks}
     made = made_nodes(plan)
     since = {node for step in plan.steps if step.id in past.begun | past.ended for node in step.guard}

@@ -76,7 +76,7 @@ class Past:
     """For each step of this run that clears a device: what was listed of it before that was begun."""
     sectors: Mapping[str, str] = field(default_factory=dict)
     """For each such step, the digest of the file with the sectors that it found (`journal/sectors.py`)."""
-    folder: str = ""
+    folder: str = field(default="", compare=False)
     """The folder of the journal; empty for one that was not read from a folder."""
     finished: frozenset[str] = frozenset()
     """The steps of layouts that finished in any run and were not reversed since."""

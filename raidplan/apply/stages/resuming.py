@@ -27,7 +27,7 @@ class Resumed:
     passed_over: frozenset[str]
     """The devices that the run made, as steps name them; stale signatures in them count for nothing."""
     rests: Mapping[str, Rest] = field(default_factory=dict)
-    """What clearings that were cut off have left, by device as steps name it."""
+    """The rests of interrupted clearings, by device as steps name it."""
 
 
 def past_of_these(asked: Asked, matched: Matched, past: Past) -> Past:

@@ -34,7 +34,7 @@ class Imagined:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What a clearing that was cut off has left in the ranges (start and size in bytes) that it was to clear."""
+    """The rest that an interrupted clearing has left in its ranges (start and size in bytes)."""
 
     ranges: tuple[tuple[int, int], ...]
     foreign: int | None = None
@@ -48,7 +48,7 @@ class Begun:
     losses: Mapping[str, tuple[Loss, ...]] = field(default_factory=dict)
     """The list of each device, as steps name it."""
     rests: Mapping[str, Rest] = field(default_factory=dict)
-    """For each device of which something is left to clear, what is left."""
+    """The rest on each device where there is any."""
 
     @property
     def signatures(self) -> Counter[tuple[str, str]]:
