@@ -1,7 +1,7 @@
 """What every example gives in every form, and how much of it tests/golden keeps.
 
 The findings and the estimate of each example are kept as they are; of each plan.json a digest of its bytes, and of a few
-that have every kind of thing and step among them the whole, with each list of words on one line. `python -m tests.forms FOLDER` writes all of it out.
+that have every kind of thing and step among them the whole, with each list of words and each short record on one line. `python -m tests.forms FOLDER` writes all of it out.
 """
 
 from __future__ import annotations
@@ -46,6 +46,11 @@ PLANS = (
 WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w.-]+)'
 LIST = re.compile(rf"\[\n\s+({WORD}(?:,\n\s+{WORD})*)\n\s*\]")
 """A list in indented JSON that has words and numbers only."""
+PAIR = rf"{WORD}: (?:{WORD}|\[[^\n]*\])"
+RECORD = re.compile(rf"\{{\n\s+({PAIR}(?:,\n\s+{PAIR})*)\n\s*\}}")
+"""A record in indented JSON that has words, numbers and such lists only."""
+WIDTH = 150
+"""Characters that such a record has at most where it stands on one line."""
 LIBRARIES = ("functions.sh", "clearing.sh", "initramfs.sh")
 """What scripts begin with: the files themselves are reviewed, and no copy of them."""
 
@@ -78,8 +83,13 @@ def forms(name: str) -> dict[str, str]:
 
 
 def lists_on_lines(text: str) -> str:
-    """Indented JSON with each list of words on one line, for whoever reviews it."""
-    return LIST.sub(lambda found: "[" + re.sub(r",\n *", ", ", found[1]) + "]", text)
+    """Indented JSON with each list of words and each short record on one line, for whoever reviews it."""
+
+    def short(found: re.Match[str]) -> str:
+        line = "{" + re.sub(r",\n *", ", ", found[1]) + "}"
+        return line if len(line) <= WIDTH else found[0]
+
+    return RECORD.sub(short, LIST.sub(lambda found: "[" + re.sub(r",\n *", ", ", found[1]) + "]", text))
 
 
 def without_libraries(script: str) -> str:

@@ -9,6 +9,7 @@ from raidplan.apply.change.members import rebuilding
 from raidplan.apply.change.obsolete import Obsolete, left_running, left_standing
 from raidplan.apply.configuration.array_names import as_it_stands, kept_for_others, numbers_free
 from raidplan.apply.configuration.conflicts import ignored_lines
+from raidplan.apply.decide.cut_clearing import left_to_clear
 from raidplan.apply.decide.fingerprint import machine_digest, state_of
 from raidplan.apply.decide.host_name import host_name_differs
 from raidplan.apply.decide.recheck import look_closer
@@ -23,6 +24,7 @@ from raidplan.apply.stages.matching import Asked, Matched, asked_for, match_disk
 from raidplan.apply.stages.refusing import refuse
 from raidplan.apply.stages.remaining import Remaining, remain
 from raidplan.apply.stages.resuming import past_of_these, resume
+from raidplan.apply.teardown.cleared import Rest
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan.step import Plan, Step
 
@@ -73,8 +75,8 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     asked = asked_for(as_it_stands(plan, machine))
     matched = match_disks(asked, machine)
     ours = past_of_these(asked, matched, past)
-    closer = _closer(asked, matched, ours) if here else matched.machine
-    resumed = resume(asked, matched, ours, closer)
+    closer, rests = _closer(asked, matched, ours) if here and ours.is_open else (matched.machine, {})
+    resumed = resume(asked, matched, ours, closer, rests)
     cleared = clear(asked, matched, resumed)
     remaining = remain(asked, resumed, cleared)
     refusals = refuse(asked, machine, matched, resumed, cleared, remaining, here=here)
@@ -103,11 +105,10 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     )
 
 
-def _closer(asked: Asked, matched: Matched, ours: Past) -> Machine:
-    """The machine with what only a second look at the devices of interrupted steps shows."""
-    if not ours.is_open:
-        return matched.machine
-    return look_closer(asked.layout, matched.machine, matched.disks, ours)
+def _closer(asked: Asked, matched: Matched, ours: Past) -> tuple[Machine, Mapping[str, Rest]]:
+    """The machine with what only a second look at the devices of interrupted steps shows, and what is left to clear."""
+    closer = look_closer(asked.layout, matched.machine, matched.disks, ours)
+    return closer, left_to_clear(asked.layout, matched.machine, ours)
 
 
 def _made_for(machine: Machine, matched: Matched, remaining: Remaining) -> Plan:

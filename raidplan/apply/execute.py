@@ -18,6 +18,7 @@ from typing import Literal, Protocol
 from raidplan.apply.configuration.files import write
 from raidplan.apply.configuration.initramfs import renew
 from raidplan.apply.journal.made import made_by
+from raidplan.apply.journal.sectors import sectors_now
 from raidplan.apply.progress import written_share
 from raidplan.apply.recheck_target import Decided
 from raidplan.apply.refusal import Refusal
@@ -65,8 +66,8 @@ class Event:
 class Record(Protocol):
     """Keeps a record of steps begun and finished, before anybody hears of them."""
 
-    def intent(self, step: str) -> None:
-        """The step's effect comes next."""
+    def intent(self, step: str, sectors: bytes = b"") -> None:
+        """The step's effect comes next; `sectors` is what it finds on the device that it clears."""
 
     def ended(self, step: str, seconds: float, made: str = "") -> None:
         """The action of the step succeeded."""
@@ -232,7 +233,12 @@ class Work:
             except (GuardFailed, OSError) as error:
                 self.record.refused(step.id, str(error))
                 raise
-            self.record.intent(step.id)
+            self.record.intent(
+                step.id,
+                sectors_now(
+                    step, lambda device, at, size: self.world.bytes_at(self.resolved(device), at, size)
+                ),
+            )
             try:
                 self._act(step)
                 self._keep_header(step)

@@ -12,7 +12,7 @@ import struct
 from contextlib import suppress
 from pathlib import Path
 
-from raidplan.facts.block import kernel_name, text_of
+from raidplan.facts.block import text_of
 
 GET_STATUS, INFO_BYTES = 0x4C05, 232
 """The ioctl, and the size of its answer (linux/loop.h)."""
@@ -23,19 +23,28 @@ DEVICE_INODE_NUMBER = struct.Struct("=QQQ")
 def loops_on_devices(root: Path = Path("/")) -> dict[str, list[str]]:
     """Number (`8:16`) of a block device to the kernel's names of the loop devices that are attached to it."""
     found: dict[str, list[str]] = {}
-    for file in sorted((root / "sys/block").glob("loop*/loop/backing_file")):
-        name = kernel_name(file.parent.parent)
+    for name in _attached(f"{root}/sys/block"):
         with suppress(OSError):  # detached meanwhile, or of a file that is not in sight
             try:
-                number = _asked(root / "dev" / name)
+                number = _asked(f"{root}/dev/{name}")
             except OSError:
+                file = root / "sys/block" / name / "loop/backing_file"
                 number = _named(root / text_of(file).lstrip("/"))
             if number:
                 found.setdefault(f"{os.major(number)}:{os.minor(number)}", []).append(name)
     return found
 
 
-def _asked(node: Path) -> int:
+def _attached(folder: str) -> list[str]:
+    """The loop devices that are attached to something. Before each write they are asked anew, on some machines hundreds of
+    them: so by names alone, since a glob of Path takes four times as long as all their answers."""
+    with suppress(FileNotFoundError):
+        names = (name for name in os.listdir(folder) if name.startswith("loop"))
+        return sorted(name for name in names if os.path.exists(f"{folder}/{name}/loop/backing_file"))
+    return []
+
+
+def _asked(node: str) -> int:
     """`st_rdev` of the device behind a loop device; 0 for a file. Raises OSError."""
     opened = os.open(node, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:

@@ -23,13 +23,28 @@ def ends_of(
     wanted = [(start, start + min(FRONT, room)) for start, room in places]
     wanted += [(start + max(0, room - BACK), start + room) for start, room in places]
     wanted += [(offset // PAGE * PAGE, offset // PAGE * PAGE + 2 * PAGE) for offset in offsets]
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted((max(0, start), min(size, end)) for start, end in wanted):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        elif start < end:
-            joined.append((start, end))
-    return tuple((start, end - start) for start, end in joined)
+    inside = ((max(0, start), min(size, end)) for start, end in wanted)
+    return joined((start, end - start) for start, end in inside)
+
+
+def joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The ranges, each (start, size), in order and joined where they touch."""
+    found: list[tuple[int, int]] = []
+    for start, size in sorted(ranges):
+        if found and start <= sum(found[-1]):
+            found[-1] = (found[-1][0], max(sum(found[-1]), start + size) - found[-1][0])
+        elif size > 0:
+            found.append((start, size))
+    return tuple(found)
+
+
+def behind_all(ranges: Iterable[tuple[int, int]], at: int, size: int) -> tuple[tuple[int, int], ...]:
+    """The same ranges, each (start, size), with this one cut out of them and put behind all others."""
+    ends = [(start, start + length) for start, length in ranges]
+    beside = [(start, min(end, at)) for start, end in ends] + [
+        (max(start, at + size), end) for start, end in ends
+    ]
+    return (*((start, end - start) for start, end in beside if start < end), (at, size))
 
 
 def offsets(block: BlockFact) -> list[int]:

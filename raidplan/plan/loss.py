@@ -11,7 +11,7 @@ from raidplan.plan.typed import of, typed
 
 LossKind = Literal[
     "everything", "disk", "ends", "unlisted", "signature", "table", "data", "member", "content", "layer", "array",
-    "volume", "group", "absent", "stain", "sentence",
+    "volume", "group", "absent", "stain", "later", "sentence",
 ]  # fmt: skip
 """`sentence`: the words of an earlier raidplan, from its plan or its journal."""
 

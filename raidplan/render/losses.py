@@ -24,6 +24,7 @@ LOSSES: Mapping[LossKind, str] = {
     "group": "{where}",
     "absent": "{where}, of which {missing} of {members} members are not in this machine and bring it back when they return",
     "stain": "{stain}, on {where}: of the step that was interrupted there, or of somebody else",
+    "later": "data on {place} that came after the interrupted clearing had begun, at byte {offset}",
     "sentence": "{sentence}",
 }
 UNKNOWN = {name: kind() for name, kind in FIGURES.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pytest
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
 from raidplan.apply.reading import read_for
+from raidplan.apply.world import World
 from raidplan.facts import read_machine
+from raidplan.facts.run import Result
 from raidplan.plan.step import Plan
 from raidplan.render.refusals import refusal_text
 from tests.images import MIB, member, tool
@@ -55,6 +58,23 @@ class Loops:
             subprocess.run(["umount", "-q", node], check=False)
             subprocess.run(["partx", "--delete", node], capture_output=True, check=False)
             tool("losetup", "--detach", node)
+
+
+class Here(World):
+    """This machine without udev: what is asked of it is noted."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self.root, self.asked = root, list[str]()
+
+    def path(self, file: str) -> Path:
+        return self.root / file.lstrip("/")
+
+    def run(self, argv: Sequence[str], stdin: str = "") -> Result:
+        if argv[0] == "udevadm":
+            self.asked.append(argv[1])
+            return Result(tuple(argv), 0, "", "")
+        return super().run(argv, stdin)
 
 
 def decided(plan: Plan) -> Decision:

@@ -6,7 +6,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,12 +17,10 @@ import pytest
 from raidplan.apply.decision import Decision, with_devices
 from raidplan.apply.devices import zero
 from raidplan.apply.execute import execute
-from raidplan.apply.world import World
 from raidplan.facts import in_use
-from raidplan.facts.run import Result
 from raidplan.plan.step import Plan, Zero
 from raidplan.render.losses import loss_texts
-from tests.apply.loop_devices import LAYOUT, SIZE, Loops, decided, nothing_left
+from tests.apply.loop_devices import LAYOUT, SIZE, Here, Loops, decided, nothing_left
 from tests.apply.sentences import failures, not_cleared, sentences, words_of
 from tests.apply.stacks import plan_of
 from tests.images import MIB, PLACES, image, member, put, superblock, tool
@@ -57,23 +55,6 @@ def small(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     node = tool("losetup", "--find", "--show", file).strip()
     yield file, node
     tool("losetup", "--detach", node)
-
-
-class Here(World):
-    """This machine without udev: what is asked of it is noted."""
-
-    def __init__(self, root: Path) -> None:
-        super().__init__()
-        self.root, self.asked = root, list[str]()
-
-    def path(self, file: str) -> Path:
-        return self.root / file.lstrip("/")
-
-    def run(self, argv: Sequence[str], stdin: str = "") -> Result:
-        if argv[0] == "udevadm":
-            self.asked.append(argv[1])
-            return Result(tuple(argv), 0, "", "")
-        return super().run(argv, stdin)
 
 
 class Silent:

@@ -18,9 +18,11 @@ import pytest
 
 from raidplan.apply.adopt import look
 from raidplan.apply.configuration.initramfs import reasons_not_to_renew, unproven
+from raidplan.apply.decide.cut_clearing import without_own_rest
 from raidplan.apply.decide.maker import foreign
 from raidplan.apply.decision import decide
-from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.past import Past, sectors_as
+from raidplan.apply.journal.sectors import digest_of, is_compared, sectors_now
 from raidplan.apply.preflight.keys import OPENER, unfit, without_opener
 from raidplan.apply.preflight.preflight import keys_are_secret, nodes_free, preflight
 from raidplan.apply.preflight.situation import Situation
@@ -38,15 +40,16 @@ from raidplan.facts.prove import Deviation
 from raidplan.facts.run import run
 from raidplan.facts.written import reader_of
 from raidplan.plan.codec import plan_from_json, plan_to_json
+from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
-from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, Value
+from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, Value, Zero
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_shell import plan_shell
 from raidplan.render.plan_text import render_plan
 from raidplan.render.refusals import refusal_text
 from tests.apply.runs import apply, end, impatient, machine
 from tests.apply.simulated import SECRET, Killed, Simulated
-from tests.apply.stacks import plan_of
+from tests.apply.stacks import Box, plan_of, redone
 from tests.images import put
 from tests.initramfs import boot, cpio
 from tests.luks_images import UUID, formatted
@@ -416,6 +419,48 @@ def test_key_slots_without_a_header_could_be_anybodys(plan: Plan, tmp_path: Path
         made.truncate(64 * MIB)
     put(image, 0x8000, random.Random(1).randbytes(MIB))
     assert [*foreign(step(plan, "encryption.crypt.make"), 64 * MIB, 0, partial(read_at, image))]
+
+
+def test_the_clearing_of_a_header_cut_at_any_sector_is_known_by_its_sectors(
+    plan: Plan, tmp_path: Path
+) -> None:
+    """The key slots stay random bytes when the header in front of them has gone, and behind the ends that are cleared of all else."""
+    make = step(plan, "encryption.crypt.make")
+    assert make.proof
+    make = replace(make, proof=make.proof._replace(key=UUID))
+    image = formatted(tmp_path / "image", 64 * MIB)
+    box = Box().disk("sdb", "S-0").array("md0", "sdb", uuid="0d0e0a0d-1111-4222-8333-123456789abc")
+    box.blocks["md0"] = replace(box.blocks["md0"], identity=identity_of(make.guard[0], made_nodes(plan)), size=64 * MIB)  # fmt: skip
+    box.put("content", box.blocks["md0"].identity, carries=[f"crypto_LUKS {UUID}"])
+    (clear, again) = redone(
+        replace(plan, steps=(*(s for s in plan.steps if s.id != make.id), make)), make.id, box
+    )
+    assert isinstance(clear.action, Zero) and again.id == make.id and is_compared(clear)
+    read = partial(read_at, image)
+    data = sectors_now(clear, lambda device, at, size: read(at, size))
+    (tmp_path / sectors_as(digest_of(data))).write_bytes(data)
+    past = Past(
+        begun=frozenset({make.id, clear.id}),
+        ours={clear.id: frozenset(make.guard)},
+        origins={clear.id: clear.origin},
+        sectors={clear.id: digest_of(data)},
+        folder=str(tmp_path),
+    )
+    known = without_own_rest(read, past, make.id, make.guard[0])
+    draw, unknown = random.Random(7), 0
+    for cut in sorted({1, *(draw.randrange(16 * MIB // 512) for _ in range(6)), 16 * MIB // 512}):
+        put(image, 0, bytes(512 * cut))
+        unknown += bool([*foreign(make, 64 * MIB, 0, read)])
+        assert not [*foreign(make, 64 * MIB, 0, known)], f"cut behind {cut} sectors"
+        place = draw.randrange(16 * MIB // 512) * 512
+        before = read(place, 512)
+        put(image, place, b"of somebody")
+        assert [*foreign(make, 64 * MIB, 0, known)], (
+            f"cut behind {cut} sectors, and one of somebody at {place}"
+        )
+        put(image, place, before)
+    assert unknown >= 4, "without them a person would have to say that they may go"
+    assert not any(image.read_bytes()), "all in front of the data was cleared"
 
 
 def test_what_was_never_written_to_an_encryption_reads_as_zeroes(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.apply.change.change_array import forgotten
 from raidplan.apply.execute import execute
 from raidplan.apply.recheck_target import ARRAY
 from raidplan.apply.world import World
@@ -75,6 +76,15 @@ def test_members_are_cleared_with_the_superblock_last(plan: Plan) -> None:
     left = replace(plan, steps=alone)
     assert not [*faults(left)] and not left.lost
     assert plan_shell(left).count("require_found /dev/") == 2 * 2, "before all, and right before"
+
+
+def test_a_device_that_was_being_added_forgets_the_array_with_the_superblock_last(plan: Plan) -> None:
+    """Killed meanwhile, the bitmap would be somebody's data without it, and the device never be added."""
+    create, box = next(step for step in plan.steps if step.id == "array.data.create"), pair(plan)
+    for node in create.guard:
+        action = forgotten(create, f"partition:{node.rpartition('/')[2]}", node, box.machine()).action
+        assert isinstance(action, Zero)
+        assert action.ranges == ((0, 4096), (8192, FRONT - 8192), (SIZE - BACK, BACK), (4096, 4096))
 
 
 def test_a_file_system_that_was_not_finished_is_cleared_with_what_was_found(plan: Plan) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from raidplan.apply import execute
 from raidplan.apply.change.obsolete import Mounted, Prioritised, Standing, Tuned
-from raidplan.apply.change.remove_configuration import removals
+from raidplan.apply.change.remove_configuration import DEGRADED, MAIL, removals
 from raidplan.apply.configuration.blocks import BrokenBlock, wanted_text
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
@@ -186,6 +186,21 @@ def test_below_a_target_the_check_of_the_system_there_is_given_back(
         step.action.argv for step in steps if isinstance(step.action, Run) and CHECK[0] in step.action.argv
     ]
     assert switches == [("systemctl", "--root=/mnt", "disable" if cron else "enable", *CHECK)]
+
+
+def test_below_a_target_no_program_of_the_rescue_system_is_told(
+    before: tuple[Path, State], tmp_path: Path
+) -> None:
+    """Its own systemd, udev and monitor have read none of these files, and its timer is not the one that was masked."""
+    root = tmp_path / "root"
+    world = Simulated(plan_of(tmp_path, bare), root, again(before, root))
+    machine, past = world.read(world.plan), Past(finished=frozenset({DEGRADED, MAIL}))
+    here = {step.id for step in removals(world.plan, machine, past)}
+    below = [*removals(replace(world.plan, target="/mnt"), machine, past)]
+    runs = {step.id: step.action.argv for step in below if isinstance(step.action, Run)}
+    assert here - {step.id for step in below} == {"back.udev.reload", "back.fstab.reload", "back.monitor"}
+    assert {*runs} == {"back.scrub", "back.degraded"}
+    assert {argv[:2] for argv in runs.values()} == {("systemctl", "--root=/mnt")}
 
 
 def test_every_byte_of_others_stays(before: tuple[Path, State], tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.refusal import Refusal, refusal
+from raidplan.apply.undo.copies import Copies
+from raidplan.apply.undo.undo import way_back
 from raidplan.plan.codec import plan_digest, plan_to_json
 from raidplan.plan.places import INITRAMFS_ASIDE
 from raidplan.plan.step import Plan
@@ -106,6 +108,18 @@ def test_f61_rules_by_which_udev_tunes_arrays_are_undone(
     said, kept = capsys.readouterr().err, state.objects["tuning"] != tuned
     assert ("left running: " in said) == kept, said
     assert apply(changed_plan(tmp_path, lambda data: None), Simulated(later, root, state)) == "nothing to do"
+
+
+def test_an_undo_below_a_target_tells_no_program_of_the_rescue_system(changed: Changed) -> None:
+    """The journal is that of the installed system, whose plan knows no target."""
+    root, state, later, _ = changed
+    world = Simulated(later, root, state)
+    world.target = "/mnt"
+    way = way_back(later, read_past(root / FOLDER), Copies(), world.read(later), world)
+    assert {step.id for step in way.again} == {"config.initramfs"}
+    world.target = ""
+    way = way_back(later, read_past(root / FOLDER), Copies(), world.read(later), world)
+    assert {step.id for step in way.again} > {"config.initramfs"}
 
 
 SEEN = ("run", "rename", "remove")

@@ -162,6 +162,31 @@ def test_what_stands_where_this_run_has_cleared_is_of_somebody_else(tmp_path: Pa
         assert decision.refusals == ()
 
 
+def test_what_stands_at_the_end_of_a_partition_whose_place_this_run_has_cleared_is_of_somebody_else(
+    tmp_path: Path,
+) -> None:
+    """Cut off between sfdisk and mdadm. Where the disk looked blank, nothing was cleared, and bytes may be as old as it."""
+    plan = plan_of(LAYOUT.replace("wipe: true", "wipe: true, partitions: {s0: {size: 900GB}}").replace("members: [d<0-1>]", "members: [d<0-1>.s0]"), tmp_path)  # fmt: skip
+    deep = f"data that nothing here recognises from byte {100 * MIB} on"
+    for content, begins, cleared, wanted in (
+        (DATA, 4096, True, [DATA]),
+        (deep, 100 * MIB, True, []),
+        (DATA, 4096, False, []),
+    ):
+        box, past = made_before(plan, ())
+        del box.blocks["md127"], box.objects["array"]
+        for name in ("sdb", "sdc"):
+            box.disks[name] = replace(box.disks[name], users=())
+        box.blocks["sdb1"] = replace(box.blocks["sdb1"], content=(content,), unknown_from=begins)
+        made = Past(frozenset(each for each in past.made if each.startswith("table:")))
+        past = interrupted(plan, made, box)
+        tables = frozenset(step for step in past.ended if not step.startswith("array."))
+        past = replace(past, ended=tables | ({"teardown.d0.zero"} if cleared else set()))
+        decision = decided(plan, box, past)
+        assert [words.partition(", ")[0] for words in loss_texts(decision.left.lost)] == wanted
+        assert decision.refusals == ()
+
+
 def test_right_before_a_step_old_devices_are_read_and_new_ones_are_asked_about(tmp_path: Path) -> None:
     asked: dict[str, bool] = {}
 
@@ -192,7 +217,7 @@ def test_right_before_a_step_old_devices_are_read_and_new_ones_are_asked_about(t
 class Nothing:
     """A record that keeps nothing."""
 
-    def intent(self, step: str) -> None: ...
+    def intent(self, step: str, sectors: bytes = b"") -> None: ...
     def ended(self, step: str, seconds: float, made: str = "") -> None: ...
     def failed(self, step: str, message: str) -> None: ...
     def refused(self, step: str, message: str) -> None: ...

@@ -375,11 +375,13 @@ def closed(case):
         return False
 
 
-PROGRAMS = "mdadm|lvchange|vgchange|cryptsetup|mount|umount|swapoff"
+PROGRAMS = "mdadm|lvchange|vgchange|cryptsetup|mount|umount|swapoff|echo"
 
 
 def named(words):
-    """The commands that refusals name, in their order; of several ways in one refusal the first."""
+    """The commands that refusals name, in their order: all that stand in parentheses, one after the other; of several ways, which
+    stand in backticks, the first.
+    """
     found = []
     for refusal in re.findall(r"refused: (.*)", words):
         by_hand = re.search(
@@ -388,9 +390,12 @@ def named(words):
         )
         if by_hand:
             found += by_hand[1].split(", then ")
-        elif quoted := re.search(rf"[`(]((?:{PROGRAMS}) [^`)]*)[`)]", refusal):
-            verb = re.fullmatch(r"mdadm --run or --readwrite (.*)", quoted[1])
-            found += [f"mdadm --run {verb[1]}", f"mdadm --readwrite {verb[1]}"] if verb else [quoted[1]]
+        elif quoted := re.findall(rf"\(((?:{PROGRAMS}) [^`)]*)\)", refusal):
+            for command in quoted:
+                verb = re.fullmatch(r"mdadm --run or --readwrite (.*)", command)
+                found += [f"mdadm --run {verb[1]}", f"mdadm --readwrite {verb[1]}"] if verb else [command]
+        elif way := re.search(rf"`((?:{PROGRAMS}) [^`)]*)`", refusal):
+            found.append(way[1])
         elif unquoted := re.search(r": ((?:umount|swapoff) /[^\s,;:]+)", refusal):
             found.append(unquoted[1])
     return [command for command in dict.fromkeys(found) if re.match(rf"(?:{PROGRAMS}) ", command)]

@@ -8,8 +8,9 @@ from raidplan.apply.change.array_by_hand import policy_by_apply
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
-from raidplan.facts.machine import texts
-from raidplan.facts.ranges import BACK, FRONT
+from raidplan.facts.machine import BlockFact, texts
+from raidplan.facts.members import SIZE, positions
+from raidplan.facts.ranges import BACK, FRONT, behind_all, ends_of
 from raidplan.plan.changes import FAILED_REMOVED, SPARE_ADDED, SPARE_REMOVED, argv, fill
 from raidplan.plan.identities import PARTITION, identity_of, made_nodes
 from raidplan.plan.loss import Loss, everything_on
@@ -128,7 +129,7 @@ def forgotten(step: Step, identity: str, node: str, machine: Machine, after: tup
         id=f"{step.id}{ADDED}forget.{_short(identity)}",
         phase=step.phase,
         say=f"let {node} forget that it belonged to {name}",
-        action=Zero(node, ((0, FRONT), (-BACK, BACK)), found),
+        action=Zero(node, _superblock_last(block, step), found),
         because=step.because,
         line=step.line,
         needs=(*step.needs, *after),
@@ -136,6 +137,18 @@ def forgotten(step: Step, identity: str, node: str, machine: Machine, after: tup
         destroys=(Loss("ends", node, uuid),),
         clears=(node,),
         origin=Origin("change", step.id),
+    )
+
+
+def _superblock_last(block: BlockFact | None, step: Step) -> tuple[tuple[int, int], ...]:
+    """Both ends of a device, and the superblock of the array behind all else: an apply that goes on knows the rest by it."""
+    ends = ((0, FRONT), (-BACK, BACK))
+    version = str(step.proof.expect.get("metadata")) if step.proof else ""
+    at = positions(block.size).get(version) if block else None
+    return (
+        ends
+        if block is None or at is None
+        else behind_all(ends_of(block.size, [(0, block.size)], ()), at, SIZE)
     )
 
 

@@ -34,7 +34,12 @@ DEGRADED, MAIL, NAMES = "config.degraded", "config.monitor", "mdadm.conf"
 
 
 def removals(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
-    """The steps that take configuration back. Raises BrokenBlock."""
+    """The steps that take configuration back; below a target no program reads it before the target itself runs. Raises BrokenBlock."""
+    steps = _removals(plan, machine, past)
+    yield from (step for step in steps if not (plan.target and _is_reading(step)))
+
+
+def _removals(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
     described = {step.action.file for step in plan.steps if isinstance(step.action, WriteFile | WriteBlock)}
     for steps in (
         _rules(plan),
@@ -53,7 +58,7 @@ def removals(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
             # It was killed in between: what reads the file has yet to hear of it.
             yield from (step.among(()) for step in steps if step.follows and step.id not in past.ended)
     if DEGRADED in past.finished and all(step.id != DEGRADED for step in plan.steps):
-        yield _unmasked()
+        yield _unmasked(plan.target)
     if MAIL in past.finished and all(step.id != MAIL for step in plan.steps):
         yield _unwatched()
 
@@ -72,13 +77,14 @@ def with_renewal(left: Plan, whole: Plan, back: Iterable[Step]) -> Plan:
     return replace(left, steps=(*others, *(step.among(among) for step in renewals.values())))
 
 
-def _unmasked() -> Step:
+def _unmasked(target: str) -> Step:
     """Earlier versions masked the timer of all arrays; rules of udev now say which of the layout's own wait for a person."""
     say = (
         "let arrays that lack a member start at boot again, also those that no layout names, which an earlier version switched "
         "off; those of this layout do as its rules for udev say"
     )
-    step = _step("degraded", say, Run(("systemctl", "unmask", LAST_RESORT)), LAST_RESORT)
+    of = (f"--root={target}",) if target else ()
+    step = _step("degraded", say, Run(("systemctl", *of, "unmask", LAST_RESORT)), LAST_RESORT)
     return replace(step, needs=("config.udev.reload",))
 
 
@@ -86,6 +92,11 @@ def _unwatched() -> Step:
     """The monitor keeps the address that it read when it began; the lines of others in the file are theirs to keep."""
     step = _step("monitor", "let the monitor forget the address of alarms", Run(RESTART_MONITOR), MONITOR)
     return replace(step, needs=(f"config.{NAMES}", f"{BACK}{NAMES}"))
+
+
+def _is_reading(step: Step) -> bool:
+    """Whether the step lets a program of the running system read a file again."""
+    return isinstance(step.action, Run) and (bool(step.follows) or step.action == Run(RESTART_MONITOR))
 
 
 def _is_ours(action: WriteFile | WriteBlock, text: str | None) -> bool:

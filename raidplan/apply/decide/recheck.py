@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from raidplan.apply.decide.cut_clearing import without_own_rest
 from raidplan.apply.decide.half_made import others_on
 from raidplan.apply.decide.maker import foreign, pristine
 from raidplan.apply.decide.own_sectors import of_table
@@ -42,10 +43,11 @@ def look_closer(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], pas
         if step.proof and step.proof.key.startswith("file:") and ours:
             found |= _file(step.proof.key.removeprefix("file:"), machine)
         elif step.proof and step.id in past.begun:
-            identities = [identity_of(node, made) for node in ours]
-            identities += [f"array:{step.proof.key}"] if step.proof.kind == "array" and ours else []
-            for one in identities:
-                found |= _device(plan, step, one, machine, disks, past.clocks.get(step.id, 0))
+            identities = {identity_of(node, made): node for node in ours}
+            if step.proof.kind == "array" and ours:
+                identities[f"array:{step.proof.key}"] = ""
+            for one, node in identities.items():
+                found |= _device(plan, step, one, node, machine, disks, past)
     return with_more(machine, found)
 
 
@@ -58,8 +60,16 @@ def with_more(machine: Machine, found: Found) -> Machine:
 
 
 def _device(
-    plan: Plan, step: Step, identity: str, machine: Machine, disks: Mapping[str, DiskFact], clock: int
+    plan: Plan,
+    step: Step,
+    identity: str,
+    target: str,
+    machine: Machine,
+    disks: Mapping[str, DiskFact],
+    past: Past,
 ) -> Found:
+    """`target` is the device as the step names it; empty for the array that the step makes."""
+    clock = past.clocks.get(step.id, 0)
     block = next((block for block in machine.blocks if block.identity == identity), None)
     if block is None or not block.size:
         return {}
@@ -72,7 +82,8 @@ def _device(
         wiped = may_be_wiped(plan, Stack(machine, disks), block.name)
         more = _as_made(step, identity, read, block.size, machine, clock)
         machine = with_more(machine, more)
-        stains = _stains(step, identity, read, block.size, machine, disk, wiped, clock)
+        rest = without_own_rest(read, past, step.id, target)
+        stains = _stains(step, identity, rest, block.size, machine, disk, wiped, clock)
         amiss: dict[str, Value] = {"stain": next(stains, ""), "used": [*map(as_text, used_by_others(node))]}
     except OSError as error:
         amiss, more = {"stain": f"what cannot be read ({error.strerror})"}, {}

@@ -18,7 +18,7 @@ from raidplan.apply.refusal import refusal
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.members import SIZE, positions
-from raidplan.facts.ranges import ends_of, offsets
+from raidplan.facts.ranges import behind_all, ends_of, joined, offsets
 from raidplan.plan.identities import identity_of
 from raidplan.plan.origin import Origin
 from raidplan.plan.step import CLEARS, Proof, Run, Step, Zero
@@ -88,18 +88,16 @@ def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, s
 
 def _zero(node: str, block: BlockFact | None, proof: Proof) -> Zero:
     """Both ends and every signature, if nothing has come since; an array's superblock last, so that the rest of mdadm's
-    writes is never left without it, when nobody could tell it from somebody's data.
+    writes is never left without it, when nobody could tell it from somebody's data. Of an encryption all in front of the data:
+    luksFormat fills it with random bytes, which nobody knows without the header.
     """
     if block is None:
         return Zero(node, (), ())
-    ranges = ends_of(block.size, [(0, block.size)], offsets(block))
+    front = (0, min(int(str(proof.expect.get("data_offset", 0))), block.size))
+    ranges = joined((*ends_of(block.size, [(0, block.size)], offsets(block)), front))
     at = positions(block.size).get(str(proof.expect.get("metadata"))) if proof.kind == "array" else None
     if at is not None:
-        ends = [(start, start + size) for start, size in ranges]
-        beside = [(start, min(end, at)) for start, end in ends] + [
-            (max(start, at + SIZE), end) for start, end in ends
-        ]
-        ranges = (*((start, end - start) for start, end in beside if start < end), (at, SIZE))
+        ranges = behind_all(ranges, at, SIZE)
     return Zero(node, ranges, block.found)
 
 

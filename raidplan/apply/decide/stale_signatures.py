@@ -12,7 +12,7 @@ from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan.identities import identity_of, made_nodes
-from raidplan.plan.step import Plan
+from raidplan.plan.step import Plan, Step
 
 
 def devices_to_overwrite(left: Plan, passed_over: frozenset[str]) -> frozenset[str]:
@@ -27,8 +27,8 @@ def without_stale(
     plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past
 ) -> tuple[frozenset[str], Machine]:
     """Devices that the open run made on disks that may be wiped, as steps name them; and the machine without the stale
-    signatures on them, which are old, since only the ends of those disks were cleared. Once the `ghosts.` step of an array
-    or a volume has cleared its ends, content at an end is new, and stays.
+    signatures on them, which are old, since only the ends of those disks were cleared. Once the run has cleared the ends of an
+    array or a volume, or of the places of partitions before it made them, content at an end is new, and stays.
     """
     if not past.is_open:
         return frozenset(), machine
@@ -39,22 +39,26 @@ def without_stale(
         if step.id in past.begun | past.ended
         for node in step.awaits
     }
-    cleared = {
-        step.awaits for step in plan.steps if step.awaits and f"ghosts.{step.targets[0]}" in past.ended
-    }
+    cleared = {node for step in plan.steps if _has_clear_ends(step, past) for node in step.awaits}
     stack = Stack(machine, disks)
     ours = {
         block.name
         for block in machine.blocks
         if block.identity in nodes
         and may_be_wiped(plan, stack, block.name)
-        and not ((nodes[block.identity],) in cleared and _at_an_end(block))
+        and not (nodes[block.identity] in cleared and _at_an_end(block))
     }
     blocks = tuple(
         replace(block, content=()) if block.name in ours and not block.found else block
         for block in machine.blocks
     )
     return frozenset(nodes[stack.blocks[name].identity] for name in ours), replace(machine, blocks=blocks)
+
+
+def _has_clear_ends(step: Step, past: Past) -> bool:
+    """Whether the run cleared both ends of what the step makes: of an array or a volume behind it, of partitions before."""
+    cleared = f"teardown.{step.targets[0]}.zero" if step.new_partitions else f"ghosts.{step.targets[0]}"
+    return bool(step.awaits) and cleared in past.ended
 
 
 def _at_an_end(block: BlockFact) -> bool:

@@ -7,10 +7,10 @@ from itertools import count
 from pathlib import Path
 
 from raidplan.apply.journal.journal import HANDED_OVER
-from raidplan.apply.journal.past import COPIES, HEADERS, PLAN, kept_as
+from raidplan.apply.journal.past import COPIES, HEADERS, PLAN, kept_as, sectors_as
 from raidplan.apply.world import World
 
-OF_A_JOURNAL = ("journal", "journal.*", PLAN, kept_as("*"), HEADERS, COPIES)
+OF_A_JOURNAL = ("journal", "journal.*", PLAN, kept_as("*"), sectors_as("*"), HEADERS, COPIES)
 """The names of what belongs to it; a folder of `--state` may hold anything else too."""
 
 

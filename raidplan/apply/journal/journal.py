@@ -13,13 +13,14 @@ import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from raidplan.apply.journal.past import PLAN, Past, kept_as, past_of, seconds
+from raidplan.apply.journal.past import PLAN, Past, kept_as, past_of, seconds, sectors_as
+from raidplan.apply.journal.sectors import digest_of
 from raidplan.plan.loss import Loss, loss_to_row
 from raidplan.plan.origin import Origin
 
@@ -83,11 +84,11 @@ class Journal:
         self.world.clock = seconds(self._add("open", format=FORMAT, plan=plan_digest, boot=boot_id()))
         self.world.replace(file, plan.encode(), like=file, mode=0o600)
 
-    def intent(self, step: str) -> None:
-        """The step's effect comes next."""
+    def intent(self, step: str, sectors: bytes = b"") -> None:
+        """The step's effect comes next; `sectors` is what it finds on the device that it clears."""
         listed = [loss_to_row(each) for each in self.cleared.get(step, ())]
         cleared = {"clears": listed} if listed else {}
-        self._add("intent", step=step, **self._on(step), **self._why(step), **cleared)
+        self._add("intent", step=step, **self._on(step), **self._why(step), **cleared, **self._keep(sectors))
 
     def ended(self, step: str, seconds: float, made: str = "") -> None:
         """The action of the step succeeded; `made` is the object that it creates, `kind:key`."""
@@ -124,18 +125,29 @@ class Journal:
     def undone(self) -> None:
         """Everything is as it was before the run."""
         self._add("undone")
-        self._drop_plans()
+        self._drop_kept()
 
     def close(self) -> None:
         """Everything was read back and is as planned."""
         self._add("close")
-        self._drop_plans()
+        self._drop_kept()
 
-    def _drop_plans(self) -> None:
-        """Removes the earlier plans, which have no step to finish any more."""
-        for file in self.folder.glob(kept_as("*")):
+    def _drop_kept(self) -> None:
+        """Removes the earlier plans and the sectors of clearings, which have no step to finish any more."""
+        for file in (*self.folder.glob(kept_as("*")), *self.folder.glob(sectors_as("*"))):
             with suppress(OSError):
                 self.world.effect("remove", str(file), file.unlink)
+
+    def _keep(self, sectors: bytes) -> dict[str, str]:
+        """Writes the file; where it takes none, an interrupted clearing only needs a person to say once more that it may go on."""
+        digest = digest_of(sectors) if sectors else ""
+        file = self.folder / sectors_as(digest)
+        try:
+            if digest:
+                self.world.replace(file, sectors, like=file, mode=0o600)
+        except OSError:
+            return {}
+        return {"sectors": digest} if digest else {}
 
     def _on(self, step: str) -> dict[str, dict[str, str]]:
         return {"on": dict(self.marks[step])} if self.marks.get(step) else {}
@@ -181,7 +193,7 @@ def open_journal(folder: Path, world: World) -> Journal:
             world.sync(journal.file)
         except OSError as error:
             raise BrokenJournal(f"the end of {journal.file} cannot be mended: {error.strerror}") from None
-    journal.past = past_of(records)
+    journal.past = replace(past_of(records), folder=str(folder))
     journal._number = len(records)
     lines = whole.splitlines(keepends=True)
     journal._hash = hashlib.sha256(lines[-1]).hexdigest() if lines else FIRST
@@ -196,7 +208,7 @@ def was_handed_over(folder: Path) -> bool:
 def read_past(folder: Path) -> Past:
     """The past that the journal tells of, read without touching it; an empty one if there is none. Raises BrokenJournal."""
     file = folder / "journal"
-    return past_of(_records(_whole(_read(file)), file))
+    return replace(past_of(_records(_whole(_read(file)), file)), folder=str(folder))
 
 
 def _own_folder(folder: Path) -> None:

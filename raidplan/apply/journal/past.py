@@ -21,6 +21,11 @@ def kept_as(plan_digest: str) -> str:
     return f"plan-{plan_digest.removeprefix('sha256:')[:12]}.json"
 
 
+def sectors_as(digest: str) -> str:
+    """The file with the sectors of a device as they were before it was cleared."""
+    return f"sectors-{digest[:12]}"
+
+
 @dataclass(frozen=True, slots=True)
 class Past:
     """The journal's knowledge of a host.
@@ -69,6 +74,10 @@ class Past:
     """For each of those, after the comparison with a plan and its disks: the devices that this very step worked on."""
     cleared: Mapping[str, tuple[Loss, ...]] = field(default_factory=dict)
     """For each step of this run that clears a device: what was listed of it before that was begun."""
+    sectors: Mapping[str, str] = field(default_factory=dict)
+    """For each such step, the digest of the file with the sectors that it found (`journal/sectors.py`)."""
+    folder: str = field(default="", compare=False)
+    """The folder of the journal; empty for one that was not read from a folder."""
     finished: frozenset[str] = frozenset()
     """The steps of layouts that finished in any run and were not reversed since."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
@@ -109,6 +118,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     ended: dict[str, None] = {}  # in order
     marks: dict[str, Mapping[str, str]] = {}
     cleared: dict[str, tuple[Loss, ...]] = {}
+    sectors: dict[str, str] = {}
     opened: Mapping[str, Any] | None = None
     plan = boot = ""
     clock, clocks = 0, dict[str, int]()
@@ -135,6 +145,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 # One that is begun again finds only what the first time left.
                 given = map(loss_from_row, record.get("clears", ()))
                 cleared[step] = tuple(dict.fromkeys((*cleared.get(step, ()), *given)))
+                sectors[step] = str(record.get("sectors", ""))
                 ended.pop(step, None)
             case "ended" | "adopted":
                 begun.pop(step, None)
@@ -153,6 +164,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 ended.clear()
                 marks.clear()
                 cleared.clear()
+                sectors.clear()
                 if kind == "undone":
                     made -= last.made
                     standing = {each: of for each, of in standing.items() if of[0] in made}
@@ -185,6 +197,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
         clocks={step: clocks[step] for step in begun},
         ended=frozenset(ended),
         cleared=cleared,
+        sectors=sectors,
         order=tuple(ended),
     )
 

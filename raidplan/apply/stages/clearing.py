@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from raidplan.apply.decide.comparison import compare
-from raidplan.apply.journal.past import Past
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.apply.stages.resuming import Resumed
 from raidplan.apply.teardown.cleared import Begun, Cleared
@@ -20,13 +19,15 @@ def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
         matched.disks,
         lambda machine: compare(layout, machine, past),
         past.made,
-        _begun(past),
+        _begun(resumed),
     )
 
 
-def _begun(past: Past) -> Begun:
+def _begun(resumed: Resumed) -> Begun:
     """By the journal, and only of disks that are still the same."""
+    past = resumed.past
     steps = {step: on for step, on in past.ours.items() if past.origin(step) == TEARDOWN}
     return Begun(
-        {device: past.cleared.get(step, ()) for step, devices in steps.items() for device in devices}
+        {device: past.cleared.get(step, ()) for step, devices in steps.items() for device in devices},
+        resumed.rests,
     )

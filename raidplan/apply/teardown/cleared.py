@@ -34,11 +34,22 @@ class Imagined:
 
 
 @dataclass(frozen=True, slots=True)
+class Rest:
+    """The rest that an interrupted clearing has left in its ranges (start and size in bytes)."""
+
+    ranges: tuple[tuple[int, int], ...]
+    foreign: int | None = None
+    """The place of the first sector that was not there when the clearing began; None if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Begun:
     """The clearing that an interrupted run began on these disks, after a person had agreed to its list."""
 
     losses: Mapping[str, tuple[Loss, ...]] = field(default_factory=dict)
     """The list of each device, as steps name it."""
+    rests: Mapping[str, Rest] = field(default_factory=dict)
+    """The rest on each device where there is any."""
 
     @property
     def signatures(self) -> Counter[tuple[str, str]]:
@@ -67,7 +78,9 @@ class Cleared:
     """The names in steps of devices that are among `above` now: those are removed before a step looks at their successors."""
 
 
-def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], compare: Compare) -> Cleared:
+def give_up(
+    plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], compare: Compare, begun: Begun
+) -> Cleared:
     """`machine` and `disks` as they are. Nothing is cleared where nothing is in the way, or no layout allows it."""
     stack = Stack(machine, disks)
     made = made_nodes(plan)
@@ -79,7 +92,9 @@ def give_up(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], compare
         more = {
             name: written
             for name, written in _written(cleared.left, cleared.after.machine, disks, made).items()
-            if name not in cleared.targets and _allowed(stack.base(name), allowed) and stack.stains(name)
+            if name not in cleared.targets
+            and _allowed(stack.base(name), allowed)
+            and (stack.stains(name) or written[0] in begun.rests)
         }
         if not more:
             above = {block.name for block in cleared.above}

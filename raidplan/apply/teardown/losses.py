@@ -48,6 +48,23 @@ def is_between_ends(stack: Stack, name: str) -> bool:
     return not block.found and FRONT <= block.unknown_from < block.size - BACK
 
 
+def is_within(stack: Stack, name: str, ranges: Sequence[tuple[int, int]]) -> bool:
+    """Whether all that is found on a target lies in these ranges, or is bytes between its ends that nothing recognises."""
+    block, traces = stack.blocks.get(name), stack.traces(name)
+    first = block.start if block and block.kind == "partition" else 0
+    between = (
+        each for each in traces if each.type != "data" or not FRONT <= each.offset - first < each.room - BACK
+    )
+    return all(any(at <= each.offset - first < at + size for at, size in ranges) for each in between)
+
+
+def came_since(stack: Stack, name: str, byte: int) -> Loss:
+    """A sector of somebody else in what an interrupted clearing has left."""
+    block = stack.blocks.get(name)
+    called = stack.called(block) if block else stack.named(name)
+    return loss("later", stack.disk_of(name), place=called, offset=byte)
+
+
 def _said_before(data: Trace, traces: Sequence[Trace]) -> bool:
     """Unrecognised data has no parts: it is listed once for a partition, where it begins, and once for the disk itself, to
     which the ranges of future partitions belong."""

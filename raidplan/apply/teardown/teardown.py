@@ -16,7 +16,7 @@ from raidplan.apply.teardown.layers import Layers
 from raidplan.apply.teardown.never_removed import reasons_to_keep
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import HOLD
-from raidplan.facts.ranges import BACK, FRONT, ends_of, offsets
+from raidplan.facts.ranges import BACK, FRONT, ends_of, joined, offsets
 from raidplan.plan.order import ordered
 from raidplan.plan.origin import GHOST, TEARDOWN
 from raidplan.plan.step import Plan, Run, Step, Zero
@@ -40,7 +40,7 @@ def take_apart(
     `made` is what earlier versions of the layout made, as the journal calls it: nobody is to give that up by habit either.
     The machine and the disks of the result are as they will be without it, for checks of what follows.
     """
-    cleared = give_up(plan, machine, disks, compare)
+    cleared = give_up(plan, machine, disks, compare, begun)
     ghosts = _ghosts(cleared)
     left = replace(cleared.left, steps=tuple(_waiting(step, ghosts) for step in cleared.left.steps))
     steps = [*left.steps, *ghosts.values()]
@@ -101,14 +101,23 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
     found = [trace.offset - first for trace in traces] or (offsets(block) if block else [])
     called = stack.called(block) if block else stack.named(name)
     destroys = tuple(dict.fromkeys(losses.on_device(stack, name, layers.own)))
-    if node in begun.losses and losses.is_between_ends(stack, name):
+    rest = begun.rests.get(node)
+    if rest and rest.foreign is not None:
+        destroys = (*destroys, losses.came_since(stack, name, rest.foreign))
+    elif rest and losses.is_within(stack, name, rest.ranges):
+        destroys = begun.losses[node]
+    elif node in begun.losses and losses.is_between_ends(stack, name):
         # By its first bytes nobody would know again what was listed, and the first clearing does not reach them either.
         found, destroys = [], begun.losses[node]
     return Step(
         id=f"teardown.{node.strip('{}').rpartition('/')[2]}.zero",
         phase="teardown",
         say=f"clear every place on {called} where something is or would be found",
-        action=Zero(node, ends_of(size, places, found), block.found if block else ()),
+        action=Zero(
+            node,
+            joined((*ends_of(size, places, found), *(rest.ranges if rest else ()))),
+            block.found if block else (),
+        ),
         because=step.because,
         line=step.line,
         needs=(layers.first, *layers.free(name), *opened),

@@ -33,6 +33,7 @@ from raidplan.apply.undo.copies import (
 )
 from raidplan.base.size import MIB, human
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.ranges import joined
 from raidplan.plan.identities import PARTITION
 from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.plan.switches import switched
@@ -257,15 +258,3 @@ def _names(name: str) -> Iterator[str]:
     stem, _, end = name.rpartition(".")
     yield name
     yield from (f"{stem}.{number}.{end}" for number in range(2, 10_000))
-
-
-def joined(ranges: list[Range]) -> list[Range]:
-    """The ranges in order, joined where they touch."""
-    found: list[Range] = []
-    for start, size in sorted(ranges):
-        if found and start <= found[-1][0] + found[-1][1]:
-            first, length = found[-1]
-            found[-1] = (first, max(length, start + size - first))
-        elif size:
-            found.append((start, size))
-    return found

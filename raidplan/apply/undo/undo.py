@@ -84,8 +84,17 @@ def way_back(plan: Plan, past: Past, copies: Copies, machine: Machine, world: Wo
             way.refusals.append(refusal(FINAL, "not-in-layout", place=name))
     way.refusals += _files(way, copies, steps, past, world)
     way.refusals += _units(way, copies, past, world)
-    way.again = [s for s in plan.steps if s.id in past.run and s.follows and s.phase in AGAIN and isinstance(s.action, Run | RenewInitramfs)]  # fmt: skip
+    way.again = [
+        s for s in plan.steps if s.id in past.run and s.follows and s.phase in AGAIN and _reads(s, world)
+    ]
     return way
+
+
+def _reads(step: Step, world: World) -> bool:
+    """Whether the step reads files once more; below a target no program that runs has read them, for they are of another system."""
+    if isinstance(step.action, Run):
+        return step.action.inside or not world.target
+    return isinstance(step.action, RenewInitramfs)
 
 
 def still_tuned(plan: Plan, machine: Machine) -> Iterator[Tuned]:
@@ -158,10 +167,10 @@ def _again(action: Run | RenewInitramfs, world: World) -> None:
     elif action.argv[-1] == MONITOR:
         _must(world, RESTART_MONITOR)
     else:
-        _must(world, action.argv)
+        _must(world, action.argv, inside=action.inside)
 
 
-def _must(world: World, argv: tuple[str, ...]) -> None:
-    result = world.run(argv)
+def _must(world: World, argv: tuple[str, ...], *, inside: bool = False) -> None:
+    result = (world.run_inside if inside else world.run)(argv)
     if result.returncode:
         raise ValueError(result.last_words)

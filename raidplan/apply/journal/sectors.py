@@ -1,0 +1,100 @@
+"""The sectors of a device right before it is cleared, as fingerprints beside the journal: by them the content that an
+interrupted clearing has left is known from what came since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from raidplan.apply.journal.past import Past, sectors_as
+from raidplan.base.reader import Reader, all_are
+from raidplan.base.size import MIB, SECTOR
+from raidplan.plan.step import Step, Zero
+
+Range = tuple[int, int]
+"""Start and size in bytes."""
+ROW = struct.Struct("<Q8s")
+"""The place of a sector, and its fingerprint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sectors:
+    """The ranges that a step clears, and the fingerprint of each sector in them that was not blank, by its place."""
+
+    ranges: tuple[Range, ...]
+    known: Mapping[int, bytes]
+
+    def own(self, offset: int, sector: bytes) -> bool:
+        """Whether the sector was here when the clearing began."""
+        return self.known.get(offset) == _fingerprint(sector)
+
+    def foreign(self, read: Reader) -> int | None:
+        """The place of the first sector that is neither blank nor as it was; None if there is none. Raises OSError."""
+        return next((at for at, sector in _full(read, self.ranges) if not self.own(at, sector)), None)
+
+    def remains(self, read: Reader) -> bool:
+        """Whether anything is left to clear. Raises OSError."""
+        return next(_full(read, self.ranges), None) is not None
+
+
+def is_compared(step: Step) -> bool:
+    """Whether the step clears a device that was there before, of which an apply that goes on has to know what is left."""
+    return isinstance(step.action, Zero) and bool(step.clears) and step.origin.kind in ("teardown", "clear")
+
+
+def sectors_now(step: Step, read: Callable[[str, int, int], bytes]) -> bytes:
+    """The fingerprints of what the step is going to clear, for the journal; none for any other step. `read`: of a device."""
+    with suppress(OSError):  # the clearing itself will say it
+        if is_compared(step) and isinstance(step.action, Zero):
+            return packed(partial(read, step.action.device), step.action.ranges)
+    return b""
+
+
+def packed(read: Reader, ranges: Sequence[Range]) -> bytes:
+    """The fingerprints of these ranges of a device. Raises OSError."""
+    rows = b"".join(ROW.pack(at, _fingerprint(sector)) for at, sector in _full(read, ranges))
+    return json.dumps(ranges).encode() + b"\n" + zlib.compress(rows, 1)
+
+
+def sectors_before(past: Past, step: str) -> Sectors | None:
+    """The sectors as the interrupted `step` found them; None where the journal has none, or the file is not that one."""
+    digest = past.sectors.get(step, "")
+    with suppress(OSError, ValueError, zlib.error, struct.error):
+        data = (Path(past.folder) / sectors_as(digest)).read_bytes() if digest and past.folder else b""
+        if data and digest_of(data) == digest:
+            head, _, rows = data.partition(b"\n")
+            return Sectors(
+                tuple((start, size) for start, size in json.loads(head)),
+                dict(ROW.iter_unpack(zlib.decompress(rows))),
+            )
+    return None
+
+
+def digest_of(data: bytes) -> str:
+    """The digest of such a file, which the journal has."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _full(read: Reader, ranges: Iterable[Range]) -> Iterator[tuple[int, bytes]]:
+    """The sectors that are not blank, each with its place."""
+    for start, size in ranges:
+        for at in range(start, start + size, MIB):
+            part = read(at, min(MIB, start + size - at))
+            if all_are(0, part):
+                continue
+            for each in range(0, len(part), SECTOR):
+                sector = part[each : each + SECTOR]
+                if not all_are(0, sector):
+                    yield at + each, sector
+
+
+def _fingerprint(sector: bytes) -> bytes:
+    return hashlib.blake2b(sector, digest_size=8).digest()
