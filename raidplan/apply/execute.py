@@ -233,12 +233,7 @@ class Work:
             except (GuardFailed, OSError) as error:
                 self.record.refused(step.id, str(error))
                 raise
-            self.record.intent(
-                step.id,
-                sectors_now(
-                    step, lambda device, at, size: self.world.bytes_at(self.resolved(device), at, size)
-                ),
-            )
+            self.record.intent(step.id, sectors_now(step, self.resolved, self.world.bytes_at))
             try:
                 self._act(step)
                 self._keep_header(step)

@@ -437,7 +437,7 @@ def test_the_clearing_of_a_header_cut_at_any_sector_is_known_by_its_sectors(
     )
     assert isinstance(clear.action, Zero) and again.id == make.id and is_compared(clear)
     read = partial(read_at, image)
-    data = sectors_now(clear, lambda device, at, size: read(at, size))
+    data = sectors_now(clear, str, lambda node, at, size: read(at, size))
     (tmp_path / sectors_as(digest_of(data))).write_bytes(data)
     past = Past(
         begun=frozenset({make.id, clear.id}),

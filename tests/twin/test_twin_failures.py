@@ -166,8 +166,10 @@ def test_a_machine_that_nobody_would_end_is_ended_at_once(
 def test_who_asks_twice_to_end_it_leaves_no_file(
     twin: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As with ^C, which comes as SIGTERM does here."""
+    """As with ^C, which comes as SIGTERM does here, also where the kernel gives it to another thread."""
     remove, own = shutil.rmtree, tmp_path / "own"
+    over = threading.Event()
+    threading.Thread(target=over.wait, daemon=True).start()
     own.mkdir()
     twin.directory, twin._own = own, True
 
@@ -183,6 +185,7 @@ def test_who_asks_twice_to_end_it_leaves_no_file(
     finally:
         signal.signal(signal.SIGTERM, before)
         monkeypatch.undo()
+        over.set()
     assert not own.exists() and not twin._sockets.exists()
 
 

@@ -50,11 +50,11 @@ def is_compared(step: Step) -> bool:
     return isinstance(step.action, Zero) and bool(step.clears) and step.origin.kind in ("teardown", "clear")
 
 
-def sectors_now(step: Step, read: Callable[[str, int, int], bytes]) -> bytes:
-    """The fingerprints of what the step is going to clear, for the journal; none for any other step. `read`: of a device."""
+def sectors_now(step: Step, node: Callable[[str], str], read: Callable[[str, int, int], bytes]) -> bytes:
+    """The fingerprints of what the step is going to clear, for the journal; none for any other step. `read`: of a node."""
     with suppress(OSError):  # the clearing itself will say it
         if is_compared(step) and isinstance(step.action, Zero):
-            return packed(partial(read, step.action.device), step.action.ranges)
+            return packed(partial(read, node(step.action.device)), step.action.ranges)
     return b""
 
 

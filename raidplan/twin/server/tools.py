@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -19,12 +20,22 @@ _SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 
 @contextmanager
 def without_interruption() -> Iterator[None]:
-    """Signals that ask to end wait for the end of what is inside: who presses ^C twice would leave files behind."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    """Signals that ask to end wait for the end of what is inside: who presses ^C twice would leave files behind.
+
+    Not by a mask, which holds for one thread and for the programs that it starts: the kernel gives the signal to another thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # a handler interrupts the main thread only
+        return
+    asked: list[int] = []
+    before = {each: signal.signal(each, lambda number, frame: asked.append(number)) for each in ENDING}
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        for number in dict.fromkeys(asked):
+            signal.raise_signal(number)
 
 
 def tool(argv: Sequence[str], error: type[TwinError]) -> str:
