@@ -24,6 +24,7 @@ from bare_tools import checks, decoys, files, look, names, own_arrays, sh
 OUT = "/run/kills.out"
 FULL = "/var/tmp/kills.full"
 HELD = "another raidplan, or a program that one started"
+ENDS_BY_ITSELF = ("mdadm starts it half a minute", "is rebuilding, or waits for its rebuild", "it is syncing")
 OFFERED = re.compile(r"--destroy (sha256:[0-9a-f]{64})")
 WAITS = 150
 LISTED = re.compile(r"on this machine will be destroyed:\n((?:  - .*\n)+)")
@@ -474,11 +475,7 @@ def converge(case, note):
 
 def waits(words):
     """What ends by itself: a rebuild, an array that mdadm starts half a minute after a boot."""
-    return (
-        "mdadm starts it half a minute" in words
-        or "is being rebuilt, or waits for that" in words
-        or "it is syncing" in words
-    )
+    return any(each in words for each in ENDS_BY_ITSELF)
 
 
 def seen(case):
