@@ -19,7 +19,7 @@ class Way:
     command: str
     """The program and its mode, `mdadm --grow --chunk`; `none` if there is nothing to do."""
     notes: tuple[Statement, ...] = ()
-    """What to know before."""
+    """Facts to know before."""
 
 
 def way(answer: Answer) -> Way | None:

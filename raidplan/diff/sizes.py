@@ -67,7 +67,9 @@ def readable(old: Place, made: Iterable[Place], storage: Storage) -> bool:
 def sizes(old: Place, new: Place, found: Trend, *, named: bool = False) -> tuple[Statement, Statement]:
     """Both sizes, on request with the names of the devices; where one is not known, the trend."""
     was, now = ({"device": each.device} if named else {} for each in (old, new))
-    before = statement("not-stated", **was) if old.size is None else statement("size", **was, size=old.size)
+    before = (
+        statement("not-stated", **was) if old.size is None else statement("of-size", **was, size=old.size)
+    )
     if old.size is None or new.size is None:
         return before, statement("trend", **now, trend=found.value)
     return before, statement("size-beside", **now, size=new.size, than=old.size)

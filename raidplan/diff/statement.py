@@ -17,7 +17,7 @@ Code = Literal[
     "since", "spare-used", "at-boot", "when-made", "cable", "wipe", "partition-uuid", "partition-name", "disk-name",
     "by-apply", "slots",
     # a value that is more than what a layout has there
-    "size", "size-beside", "trend", "not-stated", "exact", "as-it-is", "as-it-will-be", "made-anew", "re-created",
+    "of-size", "size-beside", "trend", "not-stated", "exact", "as-it-is", "as-it-will-be", "made-anew", "re-created",
     "on-other-disk", "at-other-place", "other-disk", "whole-disk", "part-of-disk", "absent", "inodes", "files",
     "inodes-at-most", "unnamed",
 ]  # fmt: skip

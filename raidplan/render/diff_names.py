@@ -14,9 +14,9 @@ NOUNS = {
     "monitoring": "monitoring", "layout": "the server", "hardware": "the machine",
 }  # fmt: skip
 LOST = {**NOUNS, "volume_groups": "volume", "hardware": "partition"}
-"""What a lost device is, by the section of its path."""
+"""The nouns for lost devices, by the section of the path."""
 MEASURED = {**NOUNS, "swap": "swap", "running": "the running system", "boot": "the next boot"}
-"""What has figures and survives losses."""
+"""The same for whatever has figures and survives losses."""
 KINDS = {
     **NOUNS, "power": "supply", "arrays": "{level} of {members}", "encryption": "on {device}", "filesystems": "{type}",
     "swap": "on {device}", "volume_groups": "of {devices:, }", "volumes": "volume",
@@ -26,6 +26,23 @@ MEASURES: dict[Measure, str] = {
     "write-together": "write, under full load", "rebuild": "rebuild", "stripe-cache": "stripe cache",
     "stripe-caches": "stripe caches", "inodes": "inodes", "power": "power",
 }  # fmt: skip
+
+
+def noun_of(thing: Thing) -> str:
+    """`file system`; nothing for settings, whose name says it all."""
+    if len(thing.path) == 1:
+        return ""
+    if "volumes" in thing.path:
+        return "volume"
+    return NOUNS[str(thing.path[-2])]
+
+
+def called(thing: Thing) -> str:
+    """The name, and the one before: `d0 -> bay3`."""
+    if len(thing.path) == 1:
+        return NOUNS[str(thing.path[0])]
+    name = f"{thing.path[1]}.{thing.path[3]}" if "volumes" in thing.path else str(thing.path[-1])
+    return f"{thing.was} -> {name}" if thing.was else name
 
 
 def kind_of(thing: Thing) -> str:

@@ -12,7 +12,17 @@ from raidplan.base.size import drive_size, human, human_beside, parse_size
 from raidplan.base.words import counted, duration, listed
 from raidplan.diff import Change, Diff, Fate, Figure, Loss, Shrink, Thing, Tolerance
 from raidplan.plan.step import Plan
-from raidplan.render.diff_names import MEASURES, NOUNS, described, kind_of, lost_kind, lost_name, name_of
+from raidplan.render.diff_names import (
+    MEASURES,
+    NOUNS,
+    called,
+    described,
+    kind_of,
+    lost_kind,
+    lost_name,
+    name_of,
+    noun_of,
+)
 from raidplan.render.estimate_words import alike, mb
 from raidplan.render.folded import groups
 from raidplan.render.plan_text import action_lines
@@ -170,7 +180,7 @@ def _things(things: Sequence[Thing]) -> Iterator[Row]:
         if first.path[0] == "hardware" and len(first.path) > 1:
             fate = MACHINE_WORDS.get(fate, fate)
         what = kind_of(first) if len(group) > 1 else described(first)
-        noun, whose = _noun(first), names([_called(t) for t in group])
+        noun, whose = noun_of(first), names([called(t) for t in group])
         beside = f", {what}" if what and what not in (noun, "supply") else ""
         whole = f"{noun} {whose}" if noun else whose
         yield Row(MARKS[first.fate.value], f"{fate}: {whole}{beside}", _details(first))
@@ -186,21 +196,6 @@ def _details(thing: Thing) -> tuple[str, ...]:
     changes = (_change(each, thing.fate) for each in thing.changes)
     note = (statement_text(thing.note),) if thing.note else ()
     return (*filter(None, changes), *note)
-
-
-def _noun(thing: Thing) -> str:
-    if len(thing.path) == 1:
-        return ""
-    if "volumes" in thing.path:
-        return "volume"
-    return NOUNS[str(thing.path[-2])]
-
-
-def _called(thing: Thing) -> str:
-    if len(thing.path) == 1:
-        return NOUNS[str(thing.path[0])]
-    name = f"{thing.path[1]}.{thing.path[3]}" if "volumes" in thing.path else str(thing.path[-1])
-    return f"{thing.was} -> {name}" if thing.was else name
 
 
 _COUNT = re.compile(r"\d{5,}[KMG]?i?B")

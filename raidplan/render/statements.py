@@ -48,7 +48,7 @@ STATEMENTS: Mapping[Code, str] = {
     "disk-name": f"the same disk; its partitions get other UUIDs: {NAMED}; {{command}} gives it",
     "by-apply": "`apply` does the last of these once the old member is out and the new disk in, blank",
     "slots": "its slots will hold {members:, }: write the members in that order",
-    "size": f"{OF_DEVICE}{{size}}",
+    "of-size": f"{OF_DEVICE}{{size}}",
     "size-beside": f"{OF_DEVICE}{{beside}}",
     "trend": f"{OF_DEVICE}{{trend}}",
     "not-stated": f"{OF_DEVICE}not stated",

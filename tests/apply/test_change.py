@@ -21,9 +21,10 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.layout.kinds.mount_flags import flags
-from raidplan.plan.changes import BEFORE, Before
+from raidplan.plan.changes import Before
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.step import Plan, Run, Zero
+from raidplan.render.change_words import BEFORE
 from tests.apply.earlier import IN_PLACE, everything, plan_of, set_to, standing
 from tests.apply.left import Kills
 from tests.apply.runs import apply, end, impatient, in_order, machine
@@ -243,6 +244,6 @@ def test_who_replaces_a_disk_is_told_what_to_add() -> None:
 
     missing = told(["partition:1", "missing"], ["partition:1", "partition:2"])
     add = "mdadm /dev/md/a --add /dev/disk/by-partuuid/2"
-    assert missing == Advice("member-missing", {"commands": (add,), "before": ()})
+    assert missing == Advice("member-missing", {"commands": (add,), "conditions": ()})
     more = told(["{d1}"], ["{d1}", "{d3}"])
     assert "mdadm /dev/md/a --add {d3}" in more.figures["commands"]  # type: ignore[operator]

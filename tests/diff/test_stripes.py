@@ -8,6 +8,8 @@ from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.size import KIB
 from raidplan.diff import Diff
 from raidplan.plan.changes import Answer, Reason, short
+from raidplan.render import statements
+from raidplan.render.diff_names import name_of
 from tests.diff.layouts import DISKS, compared, fates, lost, thing, ways
 
 F = "filesystems.f"
@@ -20,7 +22,7 @@ def on_array(kind: str, members: int, chunk: str, more: str = "") -> str:
 
 
 def values(made: Diff) -> dict[str, tuple[str, str]]:
-    return {each.key: (each.old, each.new) for each in thing(made, F).changes}
+    return {each.key: statements.values(each) for each in thing(made, F).changes}
 
 
 @pytest.mark.parametrize("kind", ["ext3", "ext4"])
@@ -97,4 +99,7 @@ def test_what_stays_as_large_holds_as_much(kind: str) -> None:
 
 def test_what_is_kept_for_root_is_no_room() -> None:
     made = compared(on_array("ext4", 6, "64KiB"), on_array("ext4", 6, "64KiB", ", reserved: 1%"))
-    assert {figure.name for figure in made.figures if figure.what == "capacity"} == {"/srv", "the machine"}
+    assert {name_of(figure) for figure in made.figures if figure.what == "capacity"} == {
+        "/srv",
+        "the machine",
+    }

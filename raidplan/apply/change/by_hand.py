@@ -91,12 +91,8 @@ def _answer(
 def commands(answer: Answer, values: Mapping[str, str], case: str = "commands") -> Advice:
     """The commands of an answer, and what has to hold before."""
     filled = tuple(fill(command, values) for command in answer.commands)
-    figures: Figures = {
-        "commands": filled or (short(answer),),
-        "conditions": answer.before,
-        "since": answer.since,
-    }
-    return Advice(case, figures)
+    since: Figures = {"since": answer.since} if answer.since else {}
+    return Advice(case, {"commands": filled or (short(answer),), "conditions": answer.before, **since})
 
 
 def _without_type(rows: Value) -> list[str]:
