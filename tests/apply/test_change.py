@@ -24,7 +24,6 @@ from raidplan.layout.kinds.mount_flags import flags
 from raidplan.plan.changes import Before
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.step import Plan, Run, Zero
-from raidplan.render.change_words import BEFORE
 from tests.apply.earlier import IN_PLACE, everything, plan_of, set_to, standing
 from tests.apply.left import Kills
 from tests.apply.runs import apply, end, impatient, in_order, machine
@@ -54,9 +53,9 @@ def test_is_changed_in_place(name: str, tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "level": (set_to("arrays", "b", "level", "raid5"), "differs commands", ("mdadm --grow --level=raid5 /dev/md/b", BEFORE[Before.CHUNK_IS_64K])),
+    "level": (set_to("arrays", "b", "level", "raid5"), "differs commands", ("mdadm --grow --level=raid5 /dev/md/b", Before.CHUNK_IS_64K)),
     "level that mdadm does not take": (set_to("arrays", "b", "level", "raid10"), "differs new-array", ("level raid1 raid10",)),
-    "chunk": (set_to("arrays", "p", "chunk", "64KiB"), "differs commands", ("mdadm --grow --chunk=64K /dev/md/p", BEFORE[Before.CHUNK_FITS])),
+    "chunk": (set_to("arrays", "p", "chunk", "64KiB"), "differs commands", ("mdadm --grow --chunk=64K /dev/md/p", Before.CHUNK_FITS)),
     "members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d3.vg"]), "differs member-exchanged",
         ("mdadm /dev/md/p --replace /dev/disk/by-partuuid/639d009d-726a-5ffa-8a19-ebe63f728ecd --with /dev/disk/by-partuuid/",)),
     "more members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d2.vg", "d3.vg"]), "differs commands", ("mdadm --grow --raid-devices=4 /dev/md/p",)),
