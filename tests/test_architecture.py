@@ -175,8 +175,21 @@ def test_docstrings_are_nouns_and_sentences() -> None:
     assert [f"{file.relative_to(PACKAGE)}: {line}" for file, line in lines if relative.search(line)] == []
 
 
-RECORDS = {"Loss", "loss", "refusal", "Refusal", "note", "Mismatch", "Use", "use"}
-"""What makes a record of a reason, a loss or a use."""
+RECORDS = {
+    "Loss",
+    "loss",
+    "refusal",
+    "Refusal",
+    "note",
+    "Mismatch",
+    "Use",
+    "use",
+    "Statement",
+    "statement",
+    "Advice",
+    "NotInPlace",
+}
+"""What makes a record of a reason, a loss, a use, a statement or an advice."""
 PROSE = re.compile(r"[a-z]+,? [a-z]+,? [a-z]+")
 
 
@@ -191,7 +204,33 @@ def prose_in_records(text: str) -> Iterator[str]:
 def test_sentences_are_made_in_render() -> None:
     """A loss, a refusal or a use is a record with figures; whoever puts a sentence among those says it in one way for ever."""
     assert [*prose_in_records('Loss("x", f"everything that was on {d0}")')] == ["everything that was on "]
-    searched = [file for file in FILES if part(file) in ("apply", "facts", "plan", "layout")]
+    searched = [file for file in FILES if part(file) in ("apply", "diff", "facts", "plan", "layout")]
     assert {
         str(file): [*found] for file in searched if (found := [*prose_in_records(file.read_text())])
     } == {}
+
+
+NO_SENTENCES = {"no longer described", "systemctl restart mdmonitor", "systemctl enable, systemctl mask"}
+"""A fate, which JSON has always called so, and commands."""
+
+
+def prose(text: str) -> Iterator[str]:
+    """The texts in a file with three words in a row, docstrings aside."""
+    nodes = [*ast.walk(ast.parse(text))]
+    beside = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in beside)
+    yield from (each for each in texts if isinstance(each, str) and PROSE.search(each))
+
+
+def test_no_sentence_stands_where_layouts_are_compared() -> None:
+    """Nor in the table of changes: codes and figures alone, whatever is made of them there."""
+    assert [*prose('"""A text of words."""\nGONE = "not in the new layout"')] == ["not in the new layout"]
+    searched = [*PACKAGE.glob("diff/*.py"), *PACKAGE.glob("plan/changes/*.py")]
+    found = {str(file): {*prose(file.read_text())} - NO_SENTENCES for file in searched}
+    assert len(searched) > 20 and {file: texts for file, texts in found.items() if texts} == {}
+
+
+def test_no_code_is_asked_for_words() -> None:
+    """What decides does not import what speaks."""
+    deciding = [file for file in FILES if part(file) in ("base", "geometry", "plan", "facts", "apply", "diff", "layout", "topology", "compiler")]  # fmt: skip
+    assert [file for file in deciding for name in imports(file) if name.startswith("raidplan.render")] == []

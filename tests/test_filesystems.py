@@ -11,7 +11,7 @@ from raidplan.facts.host import modules, versions
 from raidplan.facts.magic import OTHERS
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.model import OneOf, fields
-from raidplan.plan.changes import known_before, short
+from raidplan.plan.changes import Before, short
 from raidplan.twin.server.recipe import Recipe
 
 NODE = "/dev/md/a"
@@ -52,7 +52,7 @@ def test_diff_names_the_command_that_apply_runs(kind: FilesystemType) -> None:
 
 @ALL
 def test_what_has_to_be_unmounted_is_told_by_both(kind: FilesystemType) -> None:
-    assert known_before(kind.labelled) == (() if kind.labelled_mounted else ("unmounted",))
+    assert kind.labelled.before == (() if kind.labelled_mounted else (Before.UNMOUNTED,))
     if kind.labelled_mounted:
         assert kind.relabel(NODE, "new", "/srv")
     else:

@@ -11,13 +11,13 @@ from raidplan.diff.members import Members
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import Trend, members_trend
+from raidplan.diff.statement import statement
 from raidplan.diff.storage import Storage
-from raidplan.diff.words import change
 from raidplan.layout.kinds.array import Array
 from raidplan.plan.changes import JOURNAL_EXCHANGED, SPARE_ADDED, SPARE_REMOVED, Shape, changes, resize
 from raidplan.topology import Topology
 
-SPARE_USED = Way("none", "it becomes a member, and stays in the array")
+SPARE_USED = Way("none", (statement("spare-used"),))
 
 
 def array_changes(path: Path, old: Array, new: Array, storage: Storage) -> Iterator[Change]:
@@ -33,24 +33,29 @@ def array_changes(path: Path, old: Array, new: Array, storage: Storage) -> Itera
         how = way(each.answer)
         if each.key == "raid-devices":
             how = noted(how, members.order) if all(map(storage.free, members.joining)) else None
-        yield change(each.key, each.old, each.new, how)
+        yield Change(each.key, each.old, each.new, how)
     if before.size is None or after.size is None:
         yield from _unsized(name, before, storage)
     yield from members.changes()
     yield from _spares(storage.spares(0, name), storage.spares(1, name), places[1], storage)
     logs = storage.journal(0, name), storage.journal(1, name)
     if logs[0] and logs[1] and not storage.same(logs[0], logs[1]):
-        yield change("journal", logs[0].device, logs[1].device, way(JOURNAL_EXCHANGED))
+        yield Change("journal", logs[0].device, logs[1].device, way(JOURNAL_EXCHANGED))
     for key, tuned in ARRAY.items():
         if getattr(old, key) != getattr(new, key):
-            yield change(key, getattr(old, key), getattr(new, key), tuned)
+            yield Change(key, getattr(old, key), getattr(new, key), tuned)
 
 
 def _unsized(name: str, before: Shape, storage: Storage) -> Iterator[Change]:
     """Members that are larger or smaller than they were, by how much no layout says."""
     found = members_trend(name, name, storage)
     if found is not Trend.SAME:
-        yield Change("size", "not stated", found.value, way(resize(before, smaller=not found.holds)))
+        yield Change(
+            "size",
+            statement("not-stated"),
+            statement("trend", trend=found.value),
+            way(resize(before, smaller=not found.holds)),
+        )
 
 
 def _shape(name: str, array: Array, members: Sequence[Place], topology: Topology, *, sized: bool) -> Shape:
@@ -90,5 +95,5 @@ def _spares(
 
 
 def _named_spares(old: Sequence[Place], new: Sequence[Place], how: Way | None) -> Change:
-    one, other = (", ".join(place.device for place in places) for places in (old, new))
+    one, other = (tuple(place.device for place in places) for places in (old, new))
     return Change("spares", one, other, how)

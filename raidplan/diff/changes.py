@@ -6,30 +6,42 @@ File systems by type: `base/filesystems/`; arrays, LVM, swap and mounts: `plan/c
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from raidplan.base.ways import Way as Way
-from raidplan.plan.changes import REASONS, Answer, contents, known_before, short
+from raidplan.diff.statement import Statement, statement
+from raidplan.plan.changes import Answer, Before, contents, short
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to change something while its data stays."""
+
+    command: str
+    """The program and its mode, `mdadm --grow --chunk`; `none` if there is nothing to do."""
+    notes: tuple[Statement, ...] = ()
+    """Facts to know before."""
 
 
 def way(answer: Answer) -> Way | None:
     """The way in which `plan/changes/` has an array changed; None if there is none."""
-    return Way(short(answer), "; ".join(known_before(answer))) if answer.possible else None
+    since = (statement("since", since=answer.since),) if answer.since else ()
+    return Way(short(answer), (*map(Statement, answer.before), *since)) if answer.possible else None
 
 
 def way_or_kept(answer: Answer) -> Way:
     """The way; where there is none, the thing stays as it is, with the reason: its data is not in danger."""
-    return way(answer) or Way("none", REASONS[answer.reason] if answer.reason else "")
+    return way(answer) or Way("none", (Statement(answer.reason),) if answer.reason else ())
 
 
-def noted(way: Way | None, *notes: str) -> Way | None:
+def noted(way: Way | None, *notes: Statement | None) -> Way | None:
     """The way with more to know before."""
-    return way and Way(way.command, "; ".join(note for note in (way.note, *notes) if note))
+    return way and Way(way.command, (*way.notes, *filter(None, notes)))
 
 
 SYSFS = "udevadm trigger"
 """The tunables of an array are set by a udev rule, now and at every boot."""
-AT_BOOT = Way("none", "counts from the next boot on")
-WHEN_MADE = Way("none", "counts only when it is made")
+AT_BOOT = Way("none", (statement("at-boot"),))
+WHEN_MADE = Way("none", (statement("when-made"),))
 STATED = Way("none")
 """A fact about the machine, or a wish that no command carries out."""
 
@@ -57,14 +69,11 @@ SWAP: Mapping[str, Way | None] = {
 }
 
 PARTITION_GROWN = Way("sfdisk, partx --update")
-PARTITION_SHRUNK = Way("sfdisk, partx --update", "after what is on it was made smaller")
-PARTITION_UUID = Way("sfdisk --part-uuid", "apply finds the partition by it")
+PARTITION_SHRUNK = Way("sfdisk, partx --update", (Statement(Before.CONTENTS_SHRUNK),))
+PARTITION_UUID = Way("sfdisk --part-uuid", (statement("partition-uuid"),))
 PARTITION_TYPE = Way("sfdisk --part-type")
 PARTITION_ADDED = Way("sfdisk --append")
-PARTITION_NAMED = Way(
-    "sfdisk --part-uuid",
-    "raidplan knows a partition by a UUID made of host and name, and refuses the disk until it bears that",
-)
+PARTITION_NAMED = Way("sfdisk --part-uuid", (statement("partition-name"),))
 
 BOOT: Mapping[str, Way] = {"esp": AT_BOOT, "loader": STATED, "degraded": AT_BOOT}
 MONITORING: Mapping[str, Way] = {
@@ -73,8 +82,8 @@ MONITORING: Mapping[str, Way] = {
     "smart": STATED,
 }
 HARDWARE: Mapping[str, Way] = {
-    "behind": Way("none", "the cable is moved"),
-    "port": Way("none", "the cable is moved"),
-    "wipe": Way("none", "with true, apply destroys what is on the disk where it is in the way"),
+    "behind": Way("none", (statement("cable"),)),
+    "port": Way("none", (statement("cable"),)),
+    "wipe": Way("none", (statement("wipe"),)),
 }
 """Everything else of the hardware is `STATED`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from raidplan.base.figures import Figures
 from raidplan.base.findings import Path
 from raidplan.diff.found import changed_findings
 from raidplan.diff.judge import judge
@@ -59,29 +60,23 @@ def _built(storage: Storage) -> Iterator[Thing]:
         for path, verdict in storage.verdicts.items():
             if path[0] == section and verdict.fate is not Fate.KEPT:
                 layout = storage.old.layout if verdict.fate is Fate.DESTROYED else storage.new.layout
-                yield Thing(path, verdict.fate, what(path, layout), verdict.changes, on=_on(path, layout))
+                yield Thing(path, verdict.fate, verdict.changes, _figures(path, layout))
 
 
-def what(path: Path, layout: Layout) -> str:
-    """A thing in a few words."""
-    section, name = str(path[0]), str(path[1])
-    if section == "arrays":
-        array = layout.arrays[name]
-        return f"{array.level} of {len(array.named_members)}"
-    if section == "encryption":
-        return f"on {layout.encryption[name].device}"
-    if section == "filesystems":
-        return layout.filesystems[name].type
-    if section == "swap":
-        return f"on {layout.swap[name].device or layout.swap[name].file}"
-    if len(path) > 2:
-        return "volume"
-    return f"of {', '.join(layout.volume_groups[name].devices)}"
-
-
-def _on(path: Path, layout: Layout) -> str:
-    """The device of a file system, and its mount point."""
-    if path[0] != "filesystems":
-        return ""
-    entry = layout.filesystems[str(path[1])]
-    return f"{entry.device}, {entry.mount}" if entry.mount else entry.device
+def _figures(path: Path, layout: Layout) -> Figures:
+    """The figures that tell things of a section apart; a volume has none."""
+    name = str(path[1])
+    match path:
+        case ("arrays", _):
+            array = layout.arrays[name]
+            return {"level": array.level, "members": len(array.named_members)}
+        case ("encryption", _):
+            return {"device": layout.encryption[name].device}
+        case ("filesystems", _):
+            entry = layout.filesystems[name]
+            return {"type": entry.type, "device": entry.device, "mount": entry.mount or ""}
+        case ("swap", _):
+            return {"device": layout.swap[name].device or layout.swap[name].file or ""}
+        case ("volume_groups", _):
+            return {"devices": layout.volume_groups[name].devices}
+    return {}

@@ -8,9 +8,8 @@ from raidplan.base.findings import Path
 from raidplan.diff.changes import way
 from raidplan.diff.filesystems import device_changes
 from raidplan.diff.result import Change
-from raidplan.diff.sizes import Trend, size_words, trend
+from raidplan.diff.sizes import Trend, sizes, trend
 from raidplan.diff.storage import Storage
-from raidplan.diff.words import change
 from raidplan.layout.kinds.encryption import Encryption
 from raidplan.plan.changes import contents
 
@@ -21,16 +20,17 @@ def encryption_changes(path: Path, old: Encryption, new: Encryption, storage: St
     yield from device_changes(uses[0], uses[1], storage)
     if old.key != new.key:
         same = old.is_random == new.is_random
-        yield change("key", _said(old), _said(new), way(contents.KEY_CHANGED) if same else None)
+        yield Change(
+            "key",
+            old.key_file or old.key,
+            new.key_file or new.key,
+            way(contents.KEY_CHANGED) if same else None,
+        )
     if old.discard != new.discard:
-        yield change("discard", old.discard, new.discard, way(contents.ENCRYPTION_REFRESHED))
+        yield Change("discard", old.discard, new.discard, way(contents.ENCRYPTION_REFRESHED))
     if old.sector_size != new.sector_size:
-        yield change("sector_size", old.sector_size, new.sector_size, None)
+        yield Change("sector_size", old.sector_size, new.sector_size, None)
     one, other = storage.old_place(uses[0]), storage.new_place(uses[1])
     grows = trend(one, other, storage) if storage.same(one, other) else Trend.SAME
     if grows is not Trend.SAME:
-        yield Change("size", *size_words(one, other, grows), way(contents.ENCRYPTION_RESIZED))
-
-
-def _said(entry: Encryption) -> str:
-    return entry.key_file or str(entry.key)
+        yield Change("size", *sizes(one, other, grows), way(contents.ENCRYPTION_RESIZED))

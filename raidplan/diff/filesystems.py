@@ -9,9 +9,9 @@ from raidplan.base.findings import Path
 from raidplan.diff import changes as ways
 from raidplan.diff.changes import way, way_or_kept
 from raidplan.diff.result import Change
-from raidplan.diff.sizes import Trend, size_words, trend
+from raidplan.diff.sizes import Trend, sizes, trend
+from raidplan.diff.statement import statement
 from raidplan.diff.storage import Storage
-from raidplan.diff.words import change
 from raidplan.geometry.ext import ExtGeometry
 from raidplan.layout.kinds.device import Use
 from raidplan.layout.kinds.filesystem import Filesystem
@@ -24,26 +24,26 @@ def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: St
     uses = next(old.uses(str(path[1]), path)), next(new.uses(str(path[1]), path))
     yield from device_changes(uses[0], uses[1], storage)
     if old.type != new.type:
-        yield change("type", old.type, new.type, way(old.format.becomes(new.type)))
+        yield Change("type", old.type, new.type, way(old.format.becomes(new.type)))
     if old.label != new.label:
-        yield change("label", old.label, new.label, way(new.format.labelled))
+        yield Change("label", old.label, new.label, way(new.format.labelled))
     for key, how in ways.FILESYSTEM.items():
         if getattr(old, key) != getattr(new, key):
-            yield change(key, getattr(old, key), getattr(new, key), how)
+            yield Change(key, getattr(old, key), getattr(new, key), how)
     one, other = storage.old_place(uses[0]), storage.new_place(uses[1])
     known = one.size is not None and other.size is not None
     grows = trend(one, other, storage) if known or storage.same(one, other) else Trend.SAME
     if grows is not Trend.SAME:
         yield Change(
             "size",
-            *size_words(one, other, grows),
+            *sizes(one, other, grows),
             way(new.format.resized(smaller=grows is not Trend.LARGER)),
         )
     if storage.same(one, other):
         yield from _stripe(old, new, uses, storage)
     if isinstance(old.format, Ext) and isinstance(new.format, Ext):
         if old.reserved != new.reserved:
-            yield change("reserved", old.reserved, new.reserved, way(new.format.changed["reserved_blocks"]))
+            yield Change("reserved", old.reserved, new.reserved, way(new.format.changed["reserved_blocks"]))
         yield from _inodes(old, new, uses, storage, resized=grows is not Trend.SAME)
         if grows is Trend.SMALLER and other.size is not None:
             yield from _files(old, uses[0], other.size, storage)
@@ -55,13 +55,18 @@ def device_changes(old: Use, new: Use, storage: Storage) -> Iterator[Change]:
     if storage.same(one, other):
         return
     if one.device != other.device:
-        yield change("device", old.device, new.device, None)
+        yield Change("device", old.device, new.device, None)
     elif one.disk is None:
-        yield Change("device", f"{old.device} as it is", f"{new.device}, re-created", None)
+        yield Change(
+            "device",
+            statement("as-it-is", device=old.device),
+            statement("re-created", device=new.device),
+            None,
+        )
     elif storage.disks.get(one.disk) != other.disk:
-        yield Change("device", old.device, f"{new.device} on another disk", None)
+        yield Change("device", old.device, statement("on-other-disk", device=new.device), None)
     else:
-        yield Change("device", old.device, f"{new.device} at another place of the disk", None)
+        yield Change("device", old.device, statement("at-other-place", device=new.device), None)
 
 
 def _stripe(old: Filesystem, new: Filesystem, uses: tuple[Use, Use], storage: Storage) -> Iterator[Change]:
@@ -73,7 +78,7 @@ def _stripe(old: Filesystem, new: Filesystem, uses: tuple[Use, Use], storage: St
     planned = new.format.expect(new, storage.new.taken(uses[1])._replace(size=device.size))
     for key in new.format.stripe:
         if key in now and now[key] != planned[key]:
-            yield change(key, now[key], planned[key], way_or_kept(new.format.restriped(key, now, planned)))
+            yield Change(key, now[key], planned[key], way_or_kept(new.format.restriped(key, now, planned)))
 
 
 def _inodes(
@@ -83,16 +88,19 @@ def _inodes(
     keys = [key for key in ("inodes", "inode_ratio") if getattr(old, key) != getattr(new, key)]
     counts = inodes(old, uses[0], storage.old), inodes(new, uses[1], storage.new)
     if keys and (resized or None in counts):
-        yield from (change(key, getattr(old, key), getattr(new, key), None) for key in keys)
+        yield from (Change(key, getattr(old, key), getattr(new, key), None) for key in keys)
     elif keys and counts[0] != counts[1]:
-        yield Change("inodes", f"{counts[0]:,}", f"{counts[1]:,}", None)
+        one, other = (statement("inodes", count=count or 0) for count in counts)
+        yield Change("inodes", one, other, None)
 
 
 def _files(old: Filesystem, use: Use, size: int, storage: Storage) -> Iterator[Change]:
     """Files that it is known to hold, and that resize2fs leaves no inodes for: those go with their groups."""
     left = inodes_after(old, use, size, storage.old)
     if left is not None and old.files is not None and old.files > left:
-        yield Change("inodes", f"{old.files:,} files", f"at most {left:,} inodes", None)
+        yield Change(
+            "inodes", statement("files", count=old.files), statement("inodes-at-most", count=left), None
+        )
 
 
 def inodes_after(entry: Filesystem, use: Use, size: int, topology: Topology) -> int | None:
@@ -121,15 +129,15 @@ def swap_changes(path: Path, old: Swap, new: Swap, storage: Storage) -> Iterator
     """The differences; an area that is made again loses nothing, since no content outlives its use."""
     for key in ("priority", "label"):
         if getattr(old, key) != getattr(new, key):
-            yield change(key, getattr(old, key), getattr(new, key), ways.SWAP[key])
+            yield Change(key, getattr(old, key), getattr(new, key), ways.SWAP[key])
     for key in ("file", "size"):
         if getattr(old, key) != getattr(new, key):
-            yield change(key, getattr(old, key), getattr(new, key), None)
+            yield Change(key, getattr(old, key), getattr(new, key), None)
     uses = list(old.uses(str(path[1]), path)), list(new.uses(str(path[1]), path))
     if uses[0] and uses[1]:
         yield from device_changes(uses[0][0], uses[1][0], storage)
         one, other = storage.old_place(uses[0][0]), storage.new_place(uses[1][0])
         if one.size and other.size and one.size != other.size:
-            yield Change("size", *size_words(one, other, trend(one, other, storage)), None)
+            yield Change("size", *sizes(one, other, trend(one, other, storage)), None)
     elif uses[0] or uses[1]:
-        yield change("device", old.device, new.device, None)
+        yield Change("device", old.device, new.device, None)

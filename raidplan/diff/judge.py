@@ -12,7 +12,6 @@ from raidplan.diff.names import renames
 from raidplan.diff.result import Change, Fate
 from raidplan.diff.storage import Storage, Verdict, entry_at
 from raidplan.diff.volumes import group_changes, volume_changes
-from raidplan.diff.words import change
 from raidplan.estimate.survival import structure
 from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.encryption import Encryption
@@ -76,7 +75,7 @@ def _verdict(path: Path, found: Iterable[Change], storage: Storage) -> Verdict:
 
 def _host(storage: Storage) -> Iterator[Change]:
     if storage.old.host != storage.new.host:
-        yield change("host", storage.old.host, storage.new.host, None)
+        yield Change("host", storage.old.host, storage.new.host, None)
 
 
 def _all_paths(topology: Topology) -> Iterator[Path]:

@@ -34,8 +34,7 @@ def shrinks(storage: Storage) -> Iterator[Shrink]:
         old, new = next(entry.uses(name, path)), next(now.uses(name, path))
         one, other = storage.old_place(old), storage.new_place(new)
         if trend(one, other, storage) in (Trend.SMALLER, Trend.UNKNOWN):
-            mount = now.mount or f"file system {name}"
-            yield Shrink(path, mount, new.device, one.size, other.size)
+            yield Shrink(path, (new.device,), one.size, other.size, now.mount or "")
     for name in storage.old.layout.volume_groups:
         path = ("volume_groups", name)
         if name in storage.new.layout.volume_groups and not storage.fate(path).loses:
@@ -52,7 +51,7 @@ def _smaller_group(path: Path, name: str, storage: Storage) -> Iterator[Shrink]:
         pairs = [(old, new) for old in before for new in after if storage.same(old, new)]
         smaller = len(pairs) < len(before) or not all(trend(*pair, storage).holds for pair in pairs)
     if smaller:
-        yield Shrink(path, name, ", ".join(place.device for place in after), one, other)
+        yield Shrink(path, tuple(place.device for place in after), one, other)
 
 
 def _room(places: Sequence[Place]) -> int | None:
@@ -66,11 +65,11 @@ def _filesystem(path: Path, entry: Filesystem, storage: Storage) -> Loss:
     place = storage.old_place(use)
     return Loss(
         path,
-        entry.mount or f"file system {path[1]}",
-        f"{entry.type} {path[1]}",
         place.size,
         entry.device,
         tuple(sorted(storage.old.disks_below(entry.device))),
         because(path, entry.device, storage),
         hint(path, entry.device, storage) or needed(entry.device, storage),
+        entry.mount or "",
+        entry.type,
     )

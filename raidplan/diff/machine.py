@@ -9,19 +9,15 @@ from typing import Any
 from raidplan.base.findings import Path
 from raidplan.diff import changes as ways
 from raidplan.diff.places import REST, Place
-from raidplan.diff.result import Change, Fate, Thing
+from raidplan.diff.result import Change, Fate, Thing, Value
 from raidplan.diff.sizes import Trend, trend
+from raidplan.diff.statement import statement
 from raidplan.diff.storage import Storage
-from raidplan.diff.words import change, differing, value_text
 from raidplan.geometry.gpt import ALIGNMENT
 from raidplan.layout.kinds.disk import Disk
-from raidplan.layout.kinds.model import Model
+from raidplan.layout.kinds.model import Model, fields
 
 COMPONENTS = ("buses", "controllers", "multipliers", "expanders", "enclosures", "power")
-KINDS = {
-    "buses": "bus", "controllers": "controller", "multipliers": "multiplier", "expanders": "expander",
-    "enclosures": "enclosure", "power": "supply",
-}  # fmt: skip
 IDENTITY = ("serial", "wwn", "path", "model", "size")
 
 
@@ -43,26 +39,26 @@ def _settings(
     path: Path, old: Model, new: Model, keys: tuple[str, ...], how: Mapping[str, ways.Way] | None = None
 ) -> Iterator[Thing]:
     found = [
-        change(key, one, other, (how or {}).get(key, ways.STATED))
+        Change(key, one, other, (how or {}).get(key, ways.STATED))
         for key, one, other in differing(old, new)
         if key in keys
     ]
     if found:
-        yield Thing(path, Fate.CHANGED, "", tuple(found))
+        yield Thing(path, Fate.CHANGED, tuple(found))
 
 
 def _components(section: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Thing]:
     for name in {**old, **new}:
         path = ("hardware", section, name)
         if name not in old or name not in new:
-            yield Thing(path, Fate.CREATED if name in new else Fate.DESTROYED, KINDS[section])
+            yield Thing(path, Fate.CREATED if name in new else Fate.DESTROYED)
             continue
         found = [
-            change(key, one, other, ways.HARDWARE.get(key, ways.STATED))
+            Change(key, one, other, ways.HARDWARE.get(key, ways.STATED))
             for key, one, other in differing(old[name], new[name])
         ]
         if found:
-            yield Thing(path, Fate.CHANGED, KINDS[section], tuple(found))
+            yield Thing(path, Fate.CHANGED, tuple(found))
 
 
 def _disks(storage: Storage) -> Iterator[Thing]:
@@ -72,34 +68,33 @@ def _disks(storage: Storage) -> Iterator[Thing]:
         if now is None:
             fate = Fate.EXCHANGED if name in new and name not in storage.was else Fate.DESTROYED
             found = _identity(disk, new[name]) if fate is Fate.EXCHANGED else ()
-            yield Thing(("hardware", "disks", name), fate, "disk", tuple(found))
+            yield Thing(("hardware", "disks", name), fate, tuple(found))
             continue
         changes = (*_facts(disk, new[now]), *_partitions(name, now, storage))
         if changes or now != name:
             yield _kept(name, now, changes)
     for name in new:
         if name not in storage.was and (name not in old or name in storage.disks):
-            yield Thing(("hardware", "disks", name), Fate.CREATED, "disk")
+            yield Thing(("hardware", "disks", name), Fate.CREATED)
 
 
 def _kept(name: str, now: str, changes: tuple[Change, ...]) -> Thing:
-    renamed = now != name
-    fate = Fate.RENAMED if renamed else Fate.CHANGED
-    note = ""
-    if renamed:
-        note = f"the same disk; its partitions get other UUIDs: {ways.PARTITION_NAMED.note}; {ways.PARTITION_NAMED.command} gives it"
-    return Thing(("hardware", "disks", now), fate, "disk", changes, name if renamed else "", note)
+    path = ("hardware", "disks", now)
+    if now == name:
+        return Thing(path, Fate.CHANGED, changes)
+    note = statement("disk-name", command=ways.PARTITION_NAMED.command)
+    return Thing(path, Fate.RENAMED, changes, was=name, note=note)
 
 
 def _identity(old: Disk, new: Disk) -> Iterator[Change]:
     for key, one, other in differing(old, new):
         if key in IDENTITY:
-            yield change(key, one, other, ways.STATED)
+            yield Change(key, one, other, ways.STATED)
 
 
 def _facts(old: Disk, new: Disk) -> Iterator[Change]:
     for key, one, other in differing(old, new, skip=("partitions",)):
-        yield change(key, one, other, ways.HARDWARE.get(key, ways.STATED))
+        yield Change(key, one, other, ways.HARDWARE.get(key, ways.STATED))
 
 
 def _partitions(name: str, now: str, storage: Storage) -> Iterator[Change]:
@@ -123,8 +118,13 @@ class Part:
     """The UUID of one that is there already."""
 
     @property
-    def called(self) -> str:
-        return self.name or "without a name"
+    def called(self) -> Value:
+        return self.name or statement("unnamed")
+
+    @property
+    def stated(self) -> Value:
+        """The size, as a value of a key that is not called so."""
+        return self.size if isinstance(self.size, str) else statement("exact", size=self.size)
 
 
 def _parts(side: int, disk: str, storage: Storage) -> dict[tuple[int | str, ...], Part]:
@@ -141,8 +141,7 @@ def _parts(side: int, disk: str, storage: Storage) -> dict[tuple[int | str, ...]
 
 def _partition(before: Part | None, after: Part | None, storage: Storage) -> Iterator[Change]:
     if before is None or after is None:
-        one = value_text("size", before.size) if before else ""
-        other = value_text("size", after.size) if after else ""
+        one, other = (each and each.stated for each in (before, after))
         name = (before or after or Part("", Place(None, ""))).name
         if name:
             yield Change(f"partitions.{name}", one, other, ways.PARTITION_ADDED if after else None)
@@ -161,10 +160,22 @@ def _partition(before: Part | None, after: Part | None, storage: Storage) -> Ite
         ]
         stays = grows is Trend.SMALLER and users and not any(storage.fate(user).loses for user in users)
         how = ways.PARTITION_GROWN if grows.holds else ways.PARTITION_SHRUNK if stays else None
-        yield change(f"{key}.size", before.size, after.size, how)
+        yield Change(f"{key}.size", before.size, after.size, how)
     if before.name and after.name and before.type != after.type:
-        yield change(f"{key}.type", before.type, after.type, ways.PARTITION_TYPE)
+        yield Change(f"{key}.type", before.type, after.type, ways.PARTITION_TYPE)
     if before.keep != after.keep:
-        yield change(f"{key}.keep", before.keep, after.keep, ways.STATED)
+        yield Change(f"{key}.keep", before.keep, after.keep, ways.STATED)
     if before.uuid != after.uuid:
-        yield change(f"{key}.uuid", before.uuid, after.uuid, ways.PARTITION_UUID)
+        yield Change(f"{key}.uuid", before.uuid, after.uuid, ways.PARTITION_UUID)
+
+
+def differing(
+    old: Model | None, new: Model | None, skip: tuple[str, ...] = ()
+) -> Iterator[tuple[str, object, object]]:
+    """The fields that differ between two things of a kind, with both values; one of them may not be there."""
+    either = old or new
+    for key in fields(type(either)) if either else ():
+        if key not in skip:
+            one, other = getattr(old, key, None), getattr(new, key, None)
+            if one != other:
+                yield key, one, other

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import isclose
 
+from raidplan.base.findings import Path
 from raidplan.diff.filesystems import inodes, inodes_after
-from raidplan.diff.result import Figure, Tolerance
+from raidplan.diff.result import Figure, Measure, Tolerance
 from raidplan.diff.storage import Storage
 from raidplan.estimate.estimate import estimate
-from raidplan.estimate.result import Estimate, Estimates, Fate
+from raidplan.estimate.result import Estimate, Estimates, Fate, Rate
 from raidplan.topology import Topology
 
 SAME = 1e-3
 """Figures that differ by less are the same: estimates are no more exact."""
-SYSTEM = {"running": "the running system", "boot": "the next boot"}
+SYSTEM = ("running", "boot")
 
 
 def measure(storage: Storage) -> tuple[tuple[Tolerance, ...], tuple[Figure, ...]]:
@@ -47,7 +48,7 @@ def _differs(figure: Figure) -> bool:
 
 
 def _tolerance(old: Estimates, new: Estimates, storage: Storage) -> Iterator[Tolerance]:
-    for name, one, other in _fates(old, new, storage):
+    for path, one, other in _fates(old, new, storage):
         before = {
             (loss.kind, _today(loss.component, loss.kind, storage)): loss.survived for loss in one.losses
         }
@@ -56,7 +57,7 @@ def _tolerance(old: Estimates, new: Estimates, storage: Storage) -> Iterator[Tol
         gained = [each for each, survived in before.items() if not survived and after.get(each, True)]
         always = (one.losses_always_survived, other.losses_always_survived)
         if lost or gained or always[0] != always[1]:
-            yield Tolerance(name, tuple(lost), tuple(gained), always)
+            yield Tolerance(path, _mount(path, storage), tuple(lost), tuple(gained), always)
 
 
 def _today(component: str, kind: str, storage: Storage) -> str:
@@ -64,18 +65,22 @@ def _today(component: str, kind: str, storage: Storage) -> str:
     return storage.disks.get(component, component) if kind == "disk" else component
 
 
-def _fates(old: Estimates, new: Estimates, storage: Storage) -> Iterator[tuple[str, Fate, Fate]]:
-    """(name, before, after) of what is in both: the system, file systems by name or mount point, arrays, swap."""
-    for key, name in SYSTEM.items():
+def _fates(old: Estimates, new: Estimates, storage: Storage) -> Iterator[tuple[Path, Fate, Fate]]:
+    """(path, before, after) of what is in both: the system, file systems by name or mount point, arrays, swap."""
+    for key in SYSTEM:
         before, after = (made.machine.fates.get(key) for made in (old, new))
         # Where nothing of the system is in a layout, it stands on nothing there, which is no loss.
         if before and after and None not in (before.losses_always_survived, after.losses_always_survived):
-            yield name, before, after
+            yield (key,), before, after
     for one, other in _filesystems(old, new, storage):
-        mount = storage.new.layout.filesystems[other.name].mount
-        yield mount or f"file system {other.name}", one.fate, other.fate
-    for kind, pairs in (("array", _pairs(old.arrays, new.arrays)), ("swap", _pairs(old.swap, new.swap))):
-        yield from ((f"{kind} {one.name}", one.fate, other.fate) for one, other in pairs)
+        yield ("filesystems", other.name), one.fate, other.fate
+    for section, pairs in (("arrays", _pairs(old.arrays, new.arrays)), ("swap", _pairs(old.swap, new.swap))):
+        yield from (((section, one.name), one.fate, other.fate) for one, other in pairs)
+
+
+def _mount(path: Path, storage: Storage) -> str:
+    """The mount point in the new layout; empty for all but file systems that have one."""
+    return (storage.new.layout.filesystems[str(path[1])].mount or "") if path[0] == "filesystems" else ""
 
 
 def _pairs(old: tuple[Estimate, ...], new: tuple[Estimate, ...]) -> list[tuple[Estimate, Estimate]]:
@@ -99,27 +104,29 @@ def _by_mount(topology: Topology, made: Estimates, without: set[str]) -> dict[st
 
 def _figures(old: Estimates, new: Estimates, storage: Storage) -> Iterator[Figure]:
     for one, other in _pairs(old.arrays, new.arrays):
-        name = f"array {one.name}"
-        yield Figure(name, "capacity", "bytes", one.capacity, other.capacity)
-        yield from _rates(name, one, other)
-        yield Figure(name, "rebuild", "seconds", one.rebuild.seconds, other.rebuild.seconds)
-        yield Figure(name, "stripe cache", "bytes", one.stripe_cache_bytes, other.stripe_cache_bytes)
+        path: Path = ("arrays", one.name)
+        yield Figure(path, "", "capacity", "bytes", one.capacity, other.capacity)
+        yield from _rates(path, "", one, other)
+        yield Figure(path, "", "rebuild", "seconds", one.rebuild.seconds, other.rebuild.seconds)
+        yield Figure(path, "", "stripe-cache", "bytes", one.stripe_cache_bytes, other.stripe_cache_bytes)
     for one, other in _filesystems(old, new, storage):
-        name = storage.new.layout.filesystems[other.name].mount or f"file system {other.name}"
-        yield Figure(name, "capacity", "bytes", one.capacity, other.capacity)
+        path = ("filesystems", other.name)
+        mount = _mount(path, storage)
+        yield Figure(path, mount, "capacity", "bytes", one.capacity, other.capacity)
         count = _resized(other.name, storage) or _inodes(other.name, storage.new)
-        yield Figure(name, "inodes", "inodes", _inodes(one.name, storage.old), count)
-        yield from _rates(name, one, other)
+        yield Figure(path, mount, "inodes", "inodes", _inodes(one.name, storage.old), count)
+        yield from _rates(path, mount, one, other)
 
 
-def _rates(name: str, one: Estimate, other: Estimate) -> Iterator[Figure]:
-    for what, before, after in (
+def _rates(path: Path, mount: str, one: Estimate, other: Estimate) -> Iterator[Figure]:
+    rates: tuple[tuple[Measure, Rate, Rate], ...] = (
         ("read", one.alone.read, other.alone.read),
         ("write", one.alone.write, other.alone.write),
-        ("read, under full load", one.together.read, other.together.read),
-        ("write, under full load", one.together.write, other.together.write),
-    ):
-        yield Figure(name, what, "bytes/s", before.bytes_per_second, after.bytes_per_second)
+        ("read-together", one.together.read, other.together.read),
+        ("write-together", one.together.write, other.together.write),
+    )
+    for what, before, after in rates:
+        yield Figure(path, mount, what, "bytes/s", before.bytes_per_second, after.bytes_per_second)
 
 
 def _inodes(name: str, topology: Topology) -> int | None:
@@ -144,25 +151,25 @@ def _totals(old: Estimates, new: Estimates) -> Iterator[Figure]:
     """The machine as a whole, where there is something to add up on either side."""
     one, other = _total(old), _total(new)
     for what, unit in UNITS.items():
-        yield Figure("the machine", what, unit, one[what], other[what])
+        yield Figure(("hardware",), "", what, unit, one[what], other[what])
 
 
-UNITS = {
+UNITS: Mapping[Measure, str] = {
     "capacity": "bytes",
-    "read, under full load": "bytes/s",
-    "write, under full load": "bytes/s",
-    "stripe caches": "bytes",
+    "read-together": "bytes/s",
+    "write-together": "bytes/s",
+    "stripe-caches": "bytes",
     "power": "watts",
 }
 
 
-def _total(made: Estimates) -> Mapping[str, float | None]:
+def _total(made: Estimates) -> Mapping[Measure, float | None]:
     tops = made.filesystems
     return {
         "capacity": _sum([each.capacity for each in tops]),
-        "read, under full load": _sum([each.together.read.bytes_per_second for each in tops]),
-        "write, under full load": _sum([each.together.write.bytes_per_second for each in tops]),
-        "stripe caches": sum(each.stripe_cache_bytes for each in made.arrays),
+        "read-together": _sum([each.together.read.bytes_per_second for each in tops]),
+        "write-together": _sum([each.together.write.bytes_per_second for each in tops]),
+        "stripe-caches": sum(each.stripe_cache_bytes for each in made.arrays),
         "power": made.machine.watts,
     }
 

@@ -9,13 +9,11 @@ from functools import cached_property
 from raidplan.base.levels import LEVELS, Copies, redundancy
 from raidplan.diff.changes import Way, noted, way
 from raidplan.diff.places import Place
-from raidplan.diff.result import Change
-from raidplan.diff.sizes import readable, size_words, stays, trend
+from raidplan.diff.result import Change, Value
+from raidplan.diff.sizes import readable, sizes, stays, trend
+from raidplan.diff.statement import Statement, statement
 from raidplan.diff.storage import Storage
 from raidplan.plan.changes import REBUILT, Shape, exchange, slot_after
-
-GONE = "not in the new layout"
-BY_APPLY = "`apply` does the last of these once the old member is out and the new disk in, blank"
 
 
 @dataclass(frozen=True)
@@ -52,17 +50,16 @@ class Members:
         return [place for slot, place in enumerate(self.new) if slot not in kept]
 
     @cached_property
-    def order(self) -> str:
+    def order(self) -> Statement | None:
         """The order of members to write where the slots of a mirror will be in another order than in the new layout."""
         if not self._mirrored or not (self._left or self._came):
-            return ""
+            return None
         filled = dict(self._exchanged())
         kept = (filled.get(slot, self._stays_as(place)) for slot, place in enumerate(self.old))
         held = [slot for slot in kept if slot is not None] + self._came[len(self._left) :]
         if held == sorted(held):
-            return ""
-        listed = ", ".join(self.new[slot].device for slot in held)
-        return f"its slots will hold {listed}: write the members in that order"
+            return None
+        return statement("slots", members=tuple(self.new[slot].device for slot in held))
 
     def changes(self) -> Iterator[Change]:
         """The members that are not what they were; without a way if data is lost by it."""
@@ -73,7 +70,9 @@ class Members:
             yield Change(f"members.{after}", *names, how, of_member=True)
         if not self.whole:
             for slot in sorted(self.unreadable - {before for before, _ in pairs}):
-                yield Change(f"members.{slot}", self.old[slot].device, GONE, None, of_member=True)
+                yield Change(
+                    f"members.{slot}", self.old[slot].device, statement("absent"), None, of_member=True
+                )
 
     @property
     def _mirrored(self) -> bool:
@@ -118,7 +117,7 @@ class Members:
             return way(REBUILT)
         if not all(self._may_take(*pair) for pair in pairs):
             return None
-        by_apply = BY_APPLY if pairs and all(self._is_new(*pair) for pair in pairs) else ""
+        by_apply = statement("by-apply") if pairs and all(self._is_new(*pair) for pair in pairs) else None
         return noted(
             way(exchange(self.before, self.after, unreadable=bool(self.unreadable))), by_apply, self.order
         )
@@ -140,14 +139,13 @@ class Members:
             return old.disk == new.disk and old.device == new.device
         return self.storage.disks.get(old.disk) == new.disk
 
-    def _names(self, old: Place, new: Place) -> tuple[str, str]:
+    def _names(self, old: Place, new: Place) -> tuple[Value, Value]:
         if old.device != new.device:
             return old.device, new.device
         if old.disk is None:
-            return f"{old.device} as it is", f"{new.device} as it will be"
+            return statement("as-it-is", device=old.device), statement("as-it-will-be", device=new.device)
         if not self._one_disk(old, new):
-            return old.device, f"{new.device} (another disk)"
+            return old.device, statement("other-disk", device=new.device)
         if old.start != new.start:
             return old.part, new.part
-        was, now = size_words(old, new, trend(old, new, self.storage))
-        return f"{old.device}, {was}", f"{new.device}, {now}"
+        return sizes(old, new, trend(old, new, self.storage), named=True)

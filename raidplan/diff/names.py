@@ -5,44 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from raidplan.base.filesystems import uuid_modes
 from raidplan.base.findings import Path
 from raidplan.diff.places import Place, path_of
 from raidplan.diff.result import Fate
+from raidplan.diff.statement import Statement, statement
 from raidplan.diff.storage import Storage
 
-RENAMED = (
-    "only the name differs ({names}): raidplan knows a thing by its name, or by a UUID made of the host and the name; "
-    "keep the name, or change what stands by hand: {how}"
-)
-HOW = {
-    "arrays": "mdadm --assemble --update=uuid",
-    "volumes": "lvrename",
-    "volume_groups": "vgrename, which leaves its physical volumes with UUIDs that raidplan does not know",
-    "filesystems": ", ".join(uuid_modes()),
-}
-HOST = (
-    "every UUID is made of the host's name: raidplan would know nothing of what stands, and apply would refuse its "
-    "disks; keep the name (the machine's own name may be another), or change the UUIDs by hand"
-)
 REFERENCES = ("device", "group")
 """Changes that only say that what is below has changed."""
 DECIDING = ("level", "effective_chunk", "effective_layout", "metadata")
 """The properties, besides its members, that make an array another one."""
 
 
-def hint(path: Path, device: str, storage: Storage) -> str:
-    """Advice that keeps the data on a lost device, if only names are in the way; else nothing."""
+def hint(path: Path, device: str, storage: Storage) -> Statement | None:
+    """Advice that keeps the data on a lost device, if only names are in the way."""
     there = path[0] == "hardware" or storage.fate(path) is Fate.RECREATED
     if storage.old.host != storage.new.host and there:
-        return HOST
+        return statement("host-names")
     lost = [each for each in dict.fromkeys((path, *_below(device, storage))) if storage.fate(each).loses]
     new = {each: now for each in lost if (now := storage.renames.get(each))}
     if not new or not all(each in new or each[:2] in new or _only_below(each, storage) for each in lost):
-        return ""
-    names = ", ".join(f"{each[-1]} -> {now[-1]}" for each, now in new.items())
-    how = "; ".join(HOW[kind] for kind in dict.fromkeys(str(each[-2]) for each in new))
-    return RENAMED.format(names=names, how=how)
+        return None
+    return statement(
+        "names",
+        was=tuple(str(each[-1]) for each in new),
+        now=tuple(str(now[-1]) for now in new.values()),
+        kinds=tuple(dict.fromkeys(str(each[-2]) for each in new)),
+    )
 
 
 def renames(storage: Storage) -> dict[Path, Path]:

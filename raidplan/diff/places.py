@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from raidplan.base.findings import Path
-from raidplan.base.size import align_up, human
+from raidplan.base.size import align_up
+from raidplan.diff.statement import Statement, statement
 from raidplan.geometry.gpt import ALIGNMENT
 from raidplan.layout.kinds.device import Use
 from raidplan.layout.kinds.disk import Disk
@@ -32,12 +33,14 @@ class Place:
     """The place takes all that the disk has left, however much that is."""
 
     @property
-    def part(self) -> str:
-        """The part of the disk, in words."""
-        if self.start == (0,):
-            return f"all of {self.device}"
-        known = len(self.start) == 1 and isinstance(self.start[0], int)
-        return f"a partition of {self.disk}" + (f" from {human(int(self.start[0]))} on" if known else "")
+    def part(self) -> Statement:
+        """The part of the disk."""
+        match self.start:
+            case (0,):
+                return statement("whole-disk", device=self.device)
+            case (int(start),):
+                return statement("part-of-disk", disk=self.disk or "", start=start)
+        return statement("part-of-disk", disk=self.disk or "")
 
     def meets(self, other: Place) -> bool:
         """Two places share bytes, as far as is known."""

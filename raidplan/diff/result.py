@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal
 
+from raidplan.base.figures import Figures
 from raidplan.base.findings import Path
 from raidplan.diff.changes import Way
+from raidplan.diff.statement import Statement
 from raidplan.plan.step import Plan
 from raidplan.review.located import Accepted, Located
 from raidplan.topology import Topology
@@ -45,14 +48,17 @@ class Fate(StrEnum):
         return self in (Fate.DESTROYED, Fate.RECREATED, Fate.EXCHANGED)
 
 
+Value = object
+"""A value as a layout has it, None if it is not there; or a statement about it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One property that differs."""
 
     key: str
-    old: str
-    """Empty if it was not there."""
-    new: str
+    old: Value
+    new: Value
     how: Way | None
     """None if nothing changes it in place."""
     of_member: bool = False
@@ -66,14 +72,20 @@ class Thing:
     path: Path
     """In the new layout; in the old one if it is destroyed."""
     fate: Fate
-    what: str
-    """`raid6 of 8`, `xfs`; a `swap` area by its place alone, `on s3`."""
     changes: tuple[Change, ...] = ()
+    figures: Figures = field(default_factory=dict, hash=False)
+    """Level and number of members, type, devices and mount point, of what has those."""
     was: str = ""
     """The name in the old layout, if that was another one."""
-    note: str = ""
-    on: str = ""
-    """The device of a file system, and its mount point: `s3, /srv/data`."""
+    note: Statement | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why data does not stay, with the changes by which it does not, where those are the reason."""
+
+    statements: tuple[Statement, ...]
+    changes: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +93,16 @@ class Loss:
     """Data that would be destroyed."""
 
     path: Path
-    name: str
-    """The mount point, or what is lost in words: `array s3`."""
-    what: str
     capacity: int | None
     """Bytes of the device it was on; how many of them held data is not known."""
     device: str
     disks: tuple[str, ...]
-    because: str
-    hint: str = ""
+    because: Cause
+    hint: Statement | None
+    mount: str = ""
+    """The mount point of a file system, if it has one."""
+    type: str = ""
+    """The type of a file system; empty for a device that nothing takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,31 +110,41 @@ class Shrink:
     """A file system or a volume group that stays and gets smaller: what does not fit has to go before."""
 
     path: Path
-    name: str
-    """The mount point, or the file system in words."""
-    device: str
+    devices: tuple[str, ...]
     before: int | None
-    """Bytes of its device, before and after; None if not known."""
+    """Bytes of its devices, before and after; None if not known."""
     after: int | None
+    mount: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
     """The component losses that something survives now and did not, or the other way round. Components are (kind, name)."""
 
-    name: str
+    path: Path
+    """A thing; or `("running",)` for the running system, `("boot",)` for the next boot."""
+    mount: str
     lost: tuple[tuple[str, str], ...]
     gained: tuple[tuple[str, str], ...]
     always: tuple[int | None, int | None]
     """Disks that it always survives, whichever they are, before and after; 3 stands for three or more."""
 
 
+Measure = Literal[
+    "capacity", "read", "write", "read-together", "write-together", "rebuild", "stripe-cache", "stripe-caches",
+    "inodes", "power",
+]  # fmt: skip
+"""`together`: while everything is at work."""
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A figure before and after; None where it is not known."""
 
-    name: str
-    what: str
+    path: Path
+    """A thing, or `("hardware",)` for the machine."""
+    mount: str
+    what: Measure
     unit: str
     """bytes, bytes/s, inodes, seconds or watts."""
     before: float | None

@@ -7,8 +7,8 @@ from enum import Enum
 from fractions import Fraction
 
 from raidplan.base.levels import LEVELS
-from raidplan.base.size import human, human_beside
 from raidplan.diff.places import Place
+from raidplan.diff.statement import Statement, statement
 from raidplan.diff.storage import Storage
 from raidplan.layout.kinds.lvm import VolumeGroup
 
@@ -16,10 +16,10 @@ from raidplan.layout.kinds.lvm import VolumeGroup
 class Trend(Enum):
     """The new size beside the old one."""
 
-    SAME = "as large"
+    SAME = "same"
     LARGER = "larger"
     SMALLER = "smaller"
-    UNKNOWN = "not known"
+    UNKNOWN = "unknown"
 
     @property
     def holds(self) -> bool:
@@ -64,11 +64,15 @@ def readable(old: Place, made: Iterable[Place], storage: Storage) -> bool:
     return all(disk in storage.disks for disk in storage.disks_of(0, old))
 
 
-def size_words(old: Place, new: Place, found: Trend) -> tuple[str, str]:
-    """Both sizes as texts."""
-    if old.size is not None and new.size is not None:
-        return human(old.size), human_beside(new.size, old.size)
-    return human(old.size) if old.size is not None else "not stated", found.value
+def sizes(old: Place, new: Place, found: Trend, *, named: bool = False) -> tuple[Statement, Statement]:
+    """Both sizes, on request with the names of the devices; where one is not known, the trend."""
+    was, now = ({"device": each.device} if named else {} for each in (old, new))
+    before = (
+        statement("not-stated", **was) if old.size is None else statement("of-size", **was, size=old.size)
+    )
+    if old.size is None or new.size is None:
+        return before, statement("trend", **now, trend=found.value)
+    return before, statement("size-beside", **now, size=new.size, than=old.size)
 
 
 def data_members(level: str, members: int, layout: str | None) -> Fraction:

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.base.findings import Path
-from raidplan.base.words import listed
 from raidplan.diff.names import hint
 from raidplan.diff.places import Place
-from raidplan.diff.reasons import because, needed, of_disks
-from raidplan.diff.result import Fate, Loss
-from raidplan.diff.sizes import size_words, trend
+from raidplan.diff.reasons import because, host_cause, needed, of_disks
+from raidplan.diff.result import Cause, Change, Fate, Loss
+from raidplan.diff.sizes import sizes, trend
+from raidplan.diff.statement import statement
 from raidplan.diff.storage import Storage
 
-KINDS = {"arrays": "array", "encryption": "encrypted device", "volume_groups": "volume"}
 JOINED = {"arrays": "mdadm", "volume_groups": "vgextend"}
 """The program that adds a device to an existing thing."""
 
@@ -29,8 +28,6 @@ def unused_losses(storage: Storage) -> Iterator[Loss]:
         if why:
             yield Loss(
                 path,
-                f"{KINDS.get(str(path[0]), 'partition')} {place.device}",
-                "what is on it is not stated",
                 place.size,
                 place.device,
                 _disks(place, storage),
@@ -43,41 +40,40 @@ def _disks(place: Place, storage: Storage) -> tuple[str, ...]:
     return (place.disk,) if place.disk else tuple(sorted(storage.old.disks_below(place.device)))
 
 
-def _partition(old: Place, storage: Storage) -> str:
-    """Why what is on a partition does not stay; empty if it does."""
+def _partition(old: Place, storage: Storage) -> Cause | None:
+    """Why what is on a partition does not stay; None if it does."""
     now = storage.disks.get(old.disk or "")
     if storage.old.host != storage.new.host:
-        return f"the host {storage.old.host} is called {storage.new.host}"
+        return host_cause(storage)
+    disks = tuple(of_disks(_disks(old, storage), storage))
     if now is None:
-        return of_disks(_disks(old, storage), storage)
+        return Cause(disks)
     for _, new in storage.places[1].partitions(now):
         if storage.same(old, new):
             return _changed(old, new, storage)
-    return f"no partition of {now} begins where it did; {of_disks(_disks(old, storage), storage)}"
+    return Cause((statement("moved", disk=now), *disks))
 
 
-def _device(path: Path, old: Place, storage: Storage) -> str:
-    """The reason why the content of an array or a volume does not stay; empty if it does."""
+def _device(path: Path, old: Place, storage: Storage) -> Cause | None:
+    """Why the content of an array or a volume does not stay; None if it does."""
     if storage.fate(path).loses:
         return because(path, old.device, storage)
     return _changed(old, storage.new_device(old.device), storage)
 
 
-def _changed(old: Place, new: Place, storage: Storage) -> str:
-    """The change of a device that stays, in words."""
+def _changed(old: Place, new: Place, storage: Storage) -> Cause | None:
+    """The change by which a device that stays loses what is on it."""
     grows = trend(old, new, storage)
     if not grows.holds:
-        was, now = size_words(old, new, grows)
-        return f"its size: {was} -> {now}"
+        return Cause((statement("resized"),), (Change("size", *sizes(old, new, grows), None),))
     use = storage.new.used_by.get(new.device)
     if use is None:
-        return ""
+        return None
     taker = use.path[:2]
     fate = storage.fate(taker)
     if fate is not Fate.CREATED and not fate.loses:
-        return f"{taker[1]}, which stands already, takes it by {JOINED.get(str(taker[0]), 'hand')}, and nothing asks what is on it"
+        program = JOINED.get(str(taker[0]), "")
+        return Cause((statement("joined", taker=str(taker[1]), program=program),))
     disks = storage.new.layout.hardware.disks
-    wiped = [disk for disk in sorted(storage.new.disks_below(new.device)) if disks[disk].wipe]
-    if wiped:
-        return f"{taker[1]} is made on it, and what is in the way on {listed(wiped)} is wiped (wipe: true)"
-    return ""
+    wiped = tuple(disk for disk in sorted(storage.new.disks_below(new.device)) if disks[disk].wipe)
+    return Cause((statement("wiped", taker=str(taker[1]), disks=wiped),)) if wiped else None

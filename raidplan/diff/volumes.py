@@ -8,9 +8,9 @@ from raidplan.base.findings import Path
 from raidplan.diff.changes import way
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
-from raidplan.diff.sizes import Trend, readable, size_words, trend
+from raidplan.diff.sizes import Trend, readable, sizes, trend
+from raidplan.diff.statement import Statement, statement
 from raidplan.diff.storage import Storage
-from raidplan.diff.words import change
 from raidplan.layout.kinds.lvm import VolumeGroup
 from raidplan.plan.changes import contents
 
@@ -20,7 +20,7 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
     name = str(path[1])
     before, after = storage.physical(0, name), storage.physical(1, name)
     if old.extent != new.extent:
-        yield change(
+        yield Change(
             "extent", old.extent, new.extent, way(contents.EXTENT) if old.extent % new.extent == 0 else None
         )
     stay = [(one, other) for one in before for other in after if storage.same(one, other)]
@@ -32,20 +32,19 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
         if grows is not Trend.SAME:
             shrunk = way(contents.PHYSICAL_SHRUNK) if grows is Trend.SMALLER and fits else None
             how = way(contents.PHYSICAL_GROWN) if grows is Trend.LARGER else shrunk
-            was, now = size_words(one, other, grows)
-            yield Change("devices", f"{one.device}, {was}", f"{other.device}, {now}", how)
+            yield Change("devices", *sizes(one, other, grows, named=True), how)
     removed = [place for place in before if not any(one is place for one, _ in stay)]
     anew = {each.device for each in removed if each.disk is None} & {each.device for each in added}
     for place in added:
         if place.device not in anew:
-            yield change("devices", None, place.device, way(contents.GROUP_EXTENDED))
+            yield Change("devices", None, place.device, way(contents.GROUP_EXTENDED))
     if removed:
         room = fits and all(readable(place, after, storage) for place in removed)
         for place in removed:
             if place.device in anew:
-                yield Change("device", f"{place.device} as it is", f"{place.device} replaced", None)
+                yield Change("device", *_anew(place.device), None)
             else:
-                yield change("devices", place.device, None, way(contents.GROUP_REDUCED) if room else None)
+                yield Change("devices", place.device, None, way(contents.GROUP_REDUCED) if room else None)
 
 
 def _fits(kept: list[Place], name: str, storage: Storage) -> bool:
@@ -59,16 +58,21 @@ def _fits(kept: list[Place], name: str, storage: Storage) -> bool:
     return bool(now) and len(sizes) == len(kept) and volumes < sum(sizes)
 
 
+def _anew(name: str) -> tuple[Statement, Statement]:
+    """Something below that is made again, before and after."""
+    return statement("as-it-is", device=name), statement("made-anew", device=name)
+
+
 def volume_changes(name: str, path: Path, lost: bool, storage: Storage) -> Iterator[Change]:
     """The differences in one volume of a group; `lost`: with its group."""
     old, new = (side.layout.volume_groups[str(path[1])].volumes[name] for side in (storage.old, storage.new))
     if lost:
-        yield Change("group", f"{path[1]} as it is", f"{path[1]} replaced", None)
+        yield Change("group", *_anew(str(path[1])), None)
     device = f"{path[1]}.{name}"
     places = storage.places[0].device(device), storage.places[1].device(device)
     grows = trend(*places, storage)
     if grows is not Trend.SAME:
         how = way(contents.VOLUME_GROWN) if grows is Trend.LARGER else way(contents.VOLUME_SHRUNK)
-        yield Change("size", *size_words(*places, grows), how)
+        yield Change("size", *sizes(*places, grows), how)
     if old.read_ahead != new.read_ahead:
-        yield change("read_ahead", old.read_ahead, new.read_ahead, way(contents.VOLUME_READ_AHEAD))
+        yield Change("read_ahead", old.read_ahead, new.read_ahead, way(contents.VOLUME_READ_AHEAD))

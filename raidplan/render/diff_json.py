@@ -7,8 +7,9 @@ from typing import Any
 from raidplan.base.findings import dotted
 from raidplan.diff import Change, Diff, Loss, Shrink, Thing, Tolerance
 from raidplan.plan.step import Step
-from raidplan.render.estimate_words import described
+from raidplan.render.diff_names import MEASURES, described, lost_kind, lost_name, name_of
 from raidplan.render.findings_json import accepted_to_data, finding_to_data, json_text
+from raidplan.render.statements import cause_text, statement_text, statement_texts, values
 
 FORMAT_VERSION = 1
 
@@ -28,7 +29,13 @@ def diff_json(diff: Diff) -> str:
             "tolerance": [_tolerance(each) for each in diff.tolerance],
             **({"plan": [_step(step) for step in diff.plan.steps]} if diff.plan else {}),
             "figures": [
-                {"name": f.name, "what": f.what, "unit": f.unit, "before": f.before, "after": f.after}
+                {
+                    "name": name_of(f),
+                    "what": MEASURES[f.what],
+                    "unit": f.unit,
+                    "before": f.before,
+                    "after": f.after,
+                }
                 for f in diff.figures
             ],
             "findings": {
@@ -43,21 +50,21 @@ def diff_json(diff: Diff) -> str:
 def _loss(loss: Loss) -> dict[str, Any]:
     return {
         "path": dotted(loss.path),
-        "name": loss.name,
-        "what": loss.what,
+        "name": lost_name(loss),
+        "what": lost_kind(loss),
         "capacity_bytes": loss.capacity,
         "device": loss.device,
         "disks": list(loss.disks),
-        "because": loss.because,
-        "hint": loss.hint,
+        "because": cause_text(loss.because),
+        "hint": statement_text(loss.hint) if loss.hint else "",
     }
 
 
 def _shrink(shrink: Shrink) -> dict[str, Any]:
     return {
         "path": dotted(shrink.path),
-        "name": shrink.name,
-        "device": shrink.device,
+        "name": name_of(shrink),
+        "device": ", ".join(shrink.devices),
         "before_bytes": shrink.before,
         "after_bytes": shrink.after,
     }
@@ -74,25 +81,26 @@ def _thing(thing: Thing) -> dict[str, Any]:
         "what": described(thing),
         "was": thing.was or None,
         "changes": [_change(change) for change in thing.changes],
-        "note": thing.note,
+        "note": statement_text(thing.note) if thing.note else "",
     }
 
 
 def _change(change: Change) -> dict[str, Any]:
     how = change.how
+    old, new = values(change)
     return {
         "key": change.key,
-        "old": change.old or None,
-        "new": change.new or None,
+        "old": old or None,
+        "new": new or None,
         "in_place": how is not None,
         "command": how.command if how and how.command != "none" else None,
-        "note": how.note if how else "",
+        "note": statement_texts(how.notes) if how else "",
     }
 
 
 def _tolerance(each: Tolerance) -> dict[str, Any]:
     return {
-        "name": each.name,
+        "name": name_of(each),
         "lost": [f"{kind} {name}" for kind, name in each.lost],
         "gained": [f"{kind} {name}" for kind, name in each.gained],
         "losses_always_survived": {"before": each.always[0], "after": each.always[1]},

@@ -12,20 +12,26 @@ from raidplan.base.size import drive_size, human, human_beside, parse_size
 from raidplan.base.words import counted, duration, listed
 from raidplan.diff import Change, Diff, Fate, Figure, Loss, Shrink, Thing, Tolerance
 from raidplan.plan.step import Plan
-from raidplan.render.estimate_words import alike, described, mb
+from raidplan.render.diff_names import (
+    MEASURES,
+    NOUNS,
+    called,
+    described,
+    kind_of,
+    lost_kind,
+    lost_name,
+    name_of,
+    noun_of,
+)
+from raidplan.render.estimate_words import alike, mb
 from raidplan.render.folded import groups
 from raidplan.render.plan_text import action_lines
+from raidplan.render.statements import cause_text, statement_text, statement_texts, values
 from raidplan.review.located import Accepted, Located
 
 NAMES = 8
 """So many names are written out."""
 NOT_KNOWN = "not known"
-NOUNS = {
-    "arrays": "array", "encryption": "encrypted device", "volume_groups": "volume group", "filesystems": "file system", "swap": "swap area",
-    "disks": "disk", "buses": "bus", "controllers": "controller", "multipliers": "multiplier",
-    "expanders": "expander", "enclosures": "enclosure", "power": "power supply", "boot": "boot",
-    "monitoring": "monitoring", "layout": "the server", "hardware": "the machine",
-}  # fmt: skip
 MARKS = {
     "created": "+", "destroyed": "-", "re-created": "-/+", "reshaped": "~", "changed": "~", "renamed": "~", "exchanged": "-/+",
     "no longer described": "-",
@@ -111,7 +117,7 @@ def _headline(diff: Diff) -> Iterator[str]:
         room = f", {drive_size(sum(known))}" if known else ""
         yield f"{counted(len(diff.losses), 'thing')} with data would be destroyed{room}"
     if diff.shrinks:
-        smaller = [f"{each.name} {_sizes(each)}" for each in diff.shrinks]
+        smaller = [f"{name_of(each)} {_sizes(each)}" for each in diff.shrinks]
         none = "" if diff.losses else "no data would be destroyed, but "
         yield f"{none}capacity would be lost on {_counted(diff.shrinks)}, {names(smaller)}"
 
@@ -134,7 +140,7 @@ def _shrinks(shrinks: Sequence[Shrink]) -> Iterator[Row]:
     for each in shrinks:
         yield Row(
             "-",
-            f"{each.name} gets smaller: {_sizes(each)} on {each.device}",
+            f"{name_of(each)} gets smaller: {_sizes(each)} on {', '.join(each.devices)}",
             (SHRUNK[str(each.path[0])],),
         )
 
@@ -156,8 +162,9 @@ def _losses(losses: Sequence[Loss]) -> Iterator[Row]:
     for loss in losses:
         room = drive_size(loss.capacity) if loss.capacity is not None else "a size that is not stated"
         where = loss.device if loss.disks == (loss.device,) else f"{loss.device} ({_on(loss.disks)})"
-        details = [f"{loss.what}; {loss.because}", *([f"hint: {loss.hint}"] if loss.hint else [])]
-        yield Row("-", f"{loss.name} is destroyed: {room} on {where}", tuple(details))
+        hint = (f"hint: {statement_text(loss.hint)}",) if loss.hint else ()
+        details = (f"{lost_kind(loss)}; {cause_text(loss.because)}", *hint)
+        yield Row("-", f"{lost_name(loss)} is destroyed: {room} on {where}", details)
 
 
 def _on(disks: Sequence[str]) -> str:
@@ -165,62 +172,55 @@ def _on(disks: Sequence[str]) -> str:
 
 
 def _things(things: Sequence[Thing]) -> Iterator[Row]:
-    for group in alike(things, lambda t: (t.path[:-1], t.fate, t.what, t.changes, bool(t.was), t.note)):
+    for group in alike(
+        things, lambda t: (t.path[:-1], t.fate, kind_of(t), _written(t.changes), bool(t.was), t.note)
+    ):
         first = group[0]
         fate = first.fate.value
         if first.path[0] == "hardware" and len(first.path) > 1:
             fate = MACHINE_WORDS.get(fate, fate)
-        what = first.what if len(group) > 1 else described(first)
-        noun, whose = _noun(first), names([_called(t) for t in group])
+        what = kind_of(first) if len(group) > 1 else described(first)
+        noun, whose = noun_of(first), names([called(t) for t in group])
         beside = f", {what}" if what and what not in (noun, "supply") else ""
-        details = [
-            *(_change(each, first.fate) for each in first.changes if _seen(each)),
-            *([first.note] if first.note else []),
-        ]
         whole = f"{noun} {whose}" if noun else whose
-        yield Row(MARKS[first.fate.value], f"{fate}: {whole}{beside}", tuple(details))
+        yield Row(MARKS[first.fate.value], f"{fate}: {whole}{beside}", _details(first))
 
 
-def _noun(thing: Thing) -> str:
-    if len(thing.path) == 1:
-        return ""
-    if "volumes" in thing.path:
-        return "volume"
-    return NOUNS[str(thing.path[-2])]
+def _written(changes: Sequence[Change]) -> tuple[object, ...]:
+    """Changes as they are told, by which things are alike."""
+    return tuple((each.key, *values(each), each.how) for each in changes)
 
 
-def _called(thing: Thing) -> str:
-    if len(thing.path) == 1:
-        return NOUNS[str(thing.path[0])]
-    name = f"{thing.path[1]}.{thing.path[3]}" if "volumes" in thing.path else str(thing.path[-1])
-    return f"{thing.was} -> {name}" if thing.was else name
-
-
-def _seen(change: Change) -> bool:
-    """The values differ as they are written: `rest` of another disk has rows of its own."""
-    return change.old != change.new
+def _details(thing: Thing) -> tuple[str, ...]:
+    """The changes of which the values differ as they are written (`rest` of another disk has rows of its own), and the note."""
+    changes = (_change(each, thing.fate) for each in thing.changes)
+    note = (statement_text(thing.note),) if thing.note else ()
+    return (*filter(None, changes), *note)
 
 
 _COUNT = re.compile(r"\d{5,}[KMG]?i?B")
 
 
 def _change(change: Change, fate: Fate) -> str:
-    old, new = (human(parse_size(v)) if _COUNT.fullmatch(v) else v for v in (change.old, change.new))
+    written = values(change)
+    if written[0] == written[1]:
+        return ""
+    old, new = (human(parse_size(v)) if _COUNT.fullmatch(v) else v for v in written)
     if old == new:
-        old, new = change.old, change.new
-    values = f"{change.key}: {old or 'not set'} -> {new or 'not set'}"
+        old, new = written
+    said = f"{change.key}: {old or 'not set'} -> {new or 'not set'}"
     if change.how is None:
-        return f"{values} (cannot be changed in place)"
+        return f"{said} (cannot be changed in place)"
     if fate is Fate.RECREATED:
-        return values  # it is made anew, whatever could change this property alone
+        return said  # it is made anew, whatever could change this property alone
     done = "" if change.how.command == "none" else f"by {change.how.command}"
-    note = ", ".join(part for part in (done, change.how.note) if part)
-    return f"{values} ({note})" if note else values
+    note = ", ".join(part for part in (done, statement_texts(change.how.notes)) if part)
+    return f"{said} ({note})" if note else said
 
 
 def _tolerances(all_: Sequence[Tolerance]) -> Iterator[Row]:
     for group in alike(all_, lambda t: (t.lost, t.gained, t.always)):
-        whose, first = names([t.name for t in group]), group[0]
+        whose, first = names([name_of(t) for t in group]), group[0]
         many = len(group) > 1
         if first.lost:
             yield Row(
@@ -263,7 +263,9 @@ def _figures(figures: Sequence[Figure]) -> Iterator[Row]:
         if first.unit == "bytes" and first.before is not None and first.after is not None:
             after = human_beside(int(first.after), int(first.before))
         if before != after:
-            yield Row("=", f"{names([each.name for each in group])}: {first.what} {before} -> {after}")
+            yield Row(
+                "=", f"{names([name_of(each) for each in group])}: {MEASURES[first.what]} {before} -> {after}"
+            )
 
 
 def amount(value: float | None, unit: str) -> str:

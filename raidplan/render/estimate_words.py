@@ -10,7 +10,6 @@ from raidplan.base.words import counted, duration, listed, plural
 from raidplan.render.visible import visible
 
 if TYPE_CHECKING:
-    from raidplan.diff import Thing as Differing
     from raidplan.estimate.links import Missing
     from raidplan.estimate.machine import Resource
     from raidplan.estimate.result import Estimate, Gain
@@ -42,7 +41,7 @@ def alike(things: Iterable[Thing], key: Callable[[Thing], Hashable]) -> list[lis
     return list(groups.values())
 
 
-def described(thing: Estimate | Differing) -> str:
+def described(thing: Estimate) -> str:
     """`raid6 of 8`, `xfs on s0`."""
     return f"{thing.what} on {thing.on}" if thing.on else thing.what
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from raidplan.apply.refusal import Refusal
+from raidplan.render.change_words import with_words
 from raidplan.render.deviations import deviation_texts
 from raidplan.render.refusal_codes import CODES
 from raidplan.render.refusal_words import SENTENCES
@@ -21,7 +22,7 @@ def refusal_text(refusal: Refusal) -> str:
         "differences": deviation_texts(refusal.deviations),
         "uses": use_texts(refusal.uses),
     }
-    figures = {**refusal.figures, **more}
+    figures = {**with_words(refusal.figures), **more}
     return filled(SENTENCES[refusal.code][refusal.case], figures)
 
 
@@ -35,7 +36,7 @@ def refusal_to_data(refusal: Refusal) -> dict[str, Any]:
         "case": refusal.case,
         "place": refusal.place,
         "line": refusal.line,
-        "figures": {**refusal.figures, **({"found": said, "use": said[0]} if said else {})},
+        "figures": {**with_words(refusal.figures), **({"found": said, "use": said[0]} if said else {})},
         "differences": differ,
         "uses": [
             {"kind": each.kind, "place": each.place, "figures": dict(each.figures)} for each in refusal.uses

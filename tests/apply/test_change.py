@@ -21,7 +21,7 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.layout.kinds.mount_flags import flags
-from raidplan.plan.changes import BEFORE, Before
+from raidplan.plan.changes import Before
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.step import Plan, Run, Zero
 from tests.apply.earlier import IN_PLACE, everything, plan_of, set_to, standing
@@ -53,9 +53,9 @@ def test_is_changed_in_place(name: str, tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "level": (set_to("arrays", "b", "level", "raid5"), "differs commands", ("mdadm --grow --level=raid5 /dev/md/b", BEFORE[Before.CHUNK_IS_64K])),
+    "level": (set_to("arrays", "b", "level", "raid5"), "differs commands", ("mdadm --grow --level=raid5 /dev/md/b", Before.CHUNK_IS_64K)),
     "level that mdadm does not take": (set_to("arrays", "b", "level", "raid10"), "differs new-array", ("level raid1 raid10",)),
-    "chunk": (set_to("arrays", "p", "chunk", "64KiB"), "differs commands", ("mdadm --grow --chunk=64K /dev/md/p", BEFORE[Before.CHUNK_FITS])),
+    "chunk": (set_to("arrays", "p", "chunk", "64KiB"), "differs commands", ("mdadm --grow --chunk=64K /dev/md/p", Before.CHUNK_FITS)),
     "members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d3.vg"]), "differs member-exchanged",
         ("mdadm /dev/md/p --replace /dev/disk/by-partuuid/639d009d-726a-5ffa-8a19-ebe63f728ecd --with /dev/disk/by-partuuid/",)),
     "more members": (set_to("arrays", "p", "members", ["d0.vg", "d1.vg", "d2.vg", "d3.vg"]), "differs commands", ("mdadm --grow --raid-devices=4 /dev/md/p",)),
@@ -243,6 +243,6 @@ def test_who_replaces_a_disk_is_told_what_to_add() -> None:
 
     missing = told(["partition:1", "missing"], ["partition:1", "partition:2"])
     add = "mdadm /dev/md/a --add /dev/disk/by-partuuid/2"
-    assert missing == Advice("member-missing", {"commands": (add,), "before": ()})
+    assert missing == Advice("member-missing", {"commands": (add,), "conditions": ()})
     more = told(["{d1}"], ["{d1}", "{d3}"])
     assert "mdadm /dev/md/a --add {d3}" in more.figures["commands"]  # type: ignore[operator]

@@ -20,8 +20,6 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB
 from raidplan.diff import diff
 from raidplan.plan.changes import (
-    BEFORE,
-    REASONS,
     Before,
     Kind,
     Reason,
@@ -33,6 +31,7 @@ from raidplan.plan.changes import (
     slot_after,
 )
 from raidplan.plan.step import Plan, Run
+from raidplan.render.change_words import BEFORE, REASONS
 from raidplan.review import pipeline
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated
@@ -160,7 +159,7 @@ def test_every_answer_is_whole() -> None:
             if answer.kind is Kind.BY_APPLY:
                 assert change.key == "consistency" and {old.policy, new.policy} == {"resync", "bitmap"}
             seen |= {answer.reason, *answer.before}
-    assert set(BEFORE) | set(REASONS) >= seen - {None}
+    assert set(BEFORE) == set(Before) and set(REASONS) == set(Reason)
     assert {*Reason} - seen == {
         Reason.UNEVEN,
         Reason.SIZE,
@@ -261,8 +260,8 @@ def _as_apply_says(
         for answer in wanted.values():
             assert argv(answer, node="/dev/md/a") in commands, pair
     elif reasons:
-        found = {(each.case, each.figures.get("reason")) for each in said}
-        assert found == {("new-array", REASONS[reasons[0]])}, pair
+        found = {(each.case, each.figures.get("cause")) for each in said}
+        assert found == {("new-array", reasons[0])}, pair
     else:
         for answer in wanted.values():
             for command in answer.commands if answer.kind is Kind.BY_HAND else ():

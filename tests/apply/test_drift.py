@@ -101,7 +101,7 @@ def test_a_spare_that_took_the_place_of_a_member_gives_it_back(with_spare: Plan)
     ):
         found |= {"members": [spare, other], **state}
         (reason,) = [each for each in decided(with_spare, box).refusals if each.code == "differs"]
-        assert reason.figures["commands"] == printed[done:] and reason.figures["before"]
+        assert reason.figures["commands"] == printed[done:] and reason.figures["conditions"]
 
 
 def test_members_in_the_places_of_others_are_one_reason(plan: Plan) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from raidplan.diff import Diff, Side, Thing, diff
+from collections.abc import Iterable
+
+from raidplan.diff import Change, Diff, Loss, Side, Thing, diff
 from raidplan.document.read import parse_document
 from raidplan.layout.load import load_layout
 from raidplan.placement import place
+from raidplan.render.diff_names import lost_name
+from raidplan.render.statements import cause_text, statement_text, statement_texts
 from raidplan.topology import resolve
 
 DISKS = "  disks: {d<0-9>: {serial: S<1>, size: 3TB, rate: 150MB/s}}\n"
@@ -43,4 +47,17 @@ def ways(made: Diff, path: str) -> dict[str, str | None]:
 
 
 def lost(made: Diff) -> list[str]:
-    return [loss.name for loss in made.losses]
+    return [lost_name(loss) for loss in made.losses]
+
+
+def why(loss: Loss) -> str:
+    return cause_text(loss.because)
+
+
+def hint(loss: Loss) -> str:
+    return statement_text(loss.hint) if loss.hint else ""
+
+
+def notes(changes: Iterable[Change]) -> list[str]:
+    """The words beside those that are made in place."""
+    return [statement_texts(each.how.notes) for each in changes if each.how]

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from raidplan.diff import Change, Diff, Fate, Figure, Loss, Thing, Tolerance, diff
 from raidplan.diff.changes import Way
 from raidplan.diff.places import Places
+from raidplan.diff.result import Cause
+from raidplan.diff.statement import statement
 from raidplan.render.diff_json import diff_json
 from raidplan.render.diff_markdown import diff_markdown
 from raidplan.render.diff_text import diff_text
@@ -79,11 +81,11 @@ def test_what_is_created_one_way_is_destroyed_the_other_way(one: str, other: str
     assert paths(there, Fate.CREATED) == paths(back, Fate.DESTROYED)
     assert paths(there, Fate.DESTROYED) == paths(back, Fate.CREATED)
     assert paths(there, Fate.EXCHANGED) == paths(back, Fate.EXCHANGED)
-    assert {(t.name, t.lost, t.gained) for t in there.tolerance} == {
-        (t.name, t.gained, t.lost) for t in back.tolerance
+    assert {(t.path, t.lost, t.gained) for t in there.tolerance} == {
+        (t.path, t.gained, t.lost) for t in back.tolerance
     }
-    assert {(f.name, f.what, f.before, f.after) for f in there.figures} == {
-        (f.name, f.what, f.after, f.before) for f in back.figures
+    assert {(f.path, f.what, f.before, f.after) for f in there.figures} == {
+        (f.path, f.what, f.after, f.before) for f in back.figures
     }
 
 
@@ -106,18 +108,20 @@ def test_data_is_lost_exactly_where_a_thing_with_data_does_not_stay(one: str, ot
 
 def hostile(word: str) -> Diff:
     """A diff in which the word stands wherever it holds text."""
-    changes = (Change(word, word, word, Way(word, word)), Change(word, word, word, None))
+    said = statement("host", old=word, new=word)
+    figures = {"level": word, "members": 4, "devices": (word,)}
+    changes = (Change(word, word, word, Way(word, (said,))), Change(word, word, word, None))
     things = tuple(
-        Thing(path, fate, word, changes, word, word)
+        Thing(path, fate, changes, figures, word, said)
         for path in (("arrays", word), ("hardware", "disks", word), ("volume_groups", word, "volumes", word))
         for fate in (Fate.RECREATED, Fate.CREATED, Fate.DESTROYED)
     )
     return Diff(
         (word, word),
-        (Loss(("filesystems", word), word, word, 5, word, (word, "other"), word, word),),
+        (Loss(("filesystems", word), 5, word, (word, "other"), Cause((said,), changes), said, word, word),),
         things,
-        (Tolerance(word, (("disk", word),), (("bus", word),), (2, 1)),),
-        (Figure(word, word, "bytes", 1, 2),),
+        (Tolerance(("arrays", word), word, (("disk", word),), (("bus", word),), (2, 1)),),
+        (Figure(("arrays", word), word, "capacity", "bytes", 1, 2),),
         (located(word, hint=word, path=("arrays", word)),),
         (located(word, hint=word, path=("arrays", word)),),
     )
@@ -154,11 +158,14 @@ def test_no_text_is_more_than_text(text: str) -> None:
 @settings(max_examples=30)
 @given(st.integers(1000, 70_000), st.integers(1, 400))
 def test_markdown_fits_and_counts_what_does_not(limit: int, count: int) -> None:
+    cause = Cause((statement("not-described", name="because " * 20),))
     losses = tuple(
-        Loss(("filesystems", f"f{n}"), f"/srv/{n}", "xfs", 10**12, f"a{n}", ("d0", "d1"), "because " * 20)
+        Loss(("filesystems", f"f{n}"), 10**12, f"a{n}", ("d0", "d1"), cause, None, f"/srv/{n}", "xfs")
         for n in range(count)
     )
-    figures = tuple(Figure(f"array a{n}", "read", "bytes/s", 1e8, 2e8 + n * 1e7) for n in range(count))
+    figures = tuple(
+        Figure(("arrays", f"a{n}"), "", "read", "bytes/s", 1e8, 2e8 + n * 1e7) for n in range(count)
+    )
     text = diff_markdown(Diff(("h", "h"), losses, (), (), figures, (), ()), min(limit, LIMIT))
     assert len(text) <= limit
     shown, cut = text.count("\n| "), re.search(r"(\d+) rows? more did not fit", text)

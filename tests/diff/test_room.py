@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.cli import run
+from raidplan.render.diff_names import name_of
 from raidplan.render.diff_words import summary
 from tests.diff.layouts import compared, lost
 
@@ -85,7 +86,7 @@ def test_an_array_of_fewer_members_takes_room_from_what_is_on_it() -> None:
     text = "hardware: {disks: {d<0-5>: {serial: S<1>, size: 3TB}}}\narrays: {a: {level: raid6, members: [d<0-%d>]}}\n"
     text += "filesystems: {f: {device: a, type: ext4, mount: /srv}}\n"
     made = compared(text % 5, text % 4)
-    assert [each.name for each in made.shrinks] == ["/srv"] and lost(made) == []
+    assert [name_of(each) for each in made.shrinks] == ["/srv"] and lost(made) == []
     # Where no size is stated, what it is made of tells.
     unsized = [each.replace(", size: 3TB", "") for each in (text % 5, text % 4)]
     (shrink,) = compared(*unsized).shrinks
@@ -100,12 +101,12 @@ def test_raid_and_wiring_are_told_by_what_they_mean_for_each_file_system() -> No
         "arrays: {a: {level: %s, members: [d<0-3>]}}\nfilesystems: {f: {device: a, type: ext4, mount: /srv}}\n"
     )
     rewired = compared(text % ("{each: [c, c, e, e]}", "raid6"), text % ("c", "raid6"))
-    (srv,) = (each for each in rewired.tolerance if each.name == "/srv")
+    (srv,) = (each for each in rewired.tolerance if name_of(each) == "/srv")
     assert ("controller", "c") in srv.lost and ("bus", "b") in srv.lost
-    read = {each.what: (each.before, each.after) for each in rewired.figures if each.name == "/srv"}
+    read = {each.what: (each.before, each.after) for each in rewired.figures if name_of(each) == "/srv"}
     assert read["read"] == (180e6, 90e6)
     level = compared(text % ("e", "raid6"), text % ("e", "raid5"))
-    assert ("/srv", (2, 1)) in [(each.name, each.always) for each in level.tolerance]
+    assert ("/srv", (2, 1)) in [(name_of(each), each.always) for each in level.tolerance]
 
 
 def test_the_plan_of_a_change_has_what_is_new_and_nothing_that_stands(
@@ -223,7 +224,7 @@ def test_devices_of_a_group(old: str, new: str, names: list[str]) -> None:
         "arrays: {a: {level: raid1, members: [d<0-1>]}, b: {level: raid1, members: [d<2-3>]}, c: {level: raid1, members: [e<0-1>]}}\n"
         "volume_groups: {g: {devices: %s, volumes: {v: {size: 10GiB}}}}\n"
     )
-    assert [each.name for each in compared(text % old, text % new).shrinks] == names
+    assert [name_of(each) for each in compared(text % old, text % new).shrinks] == names
 
 
 def test_spares_are_named_beside_those_that_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

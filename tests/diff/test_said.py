@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from raidplan.diff import Change, Thing
-from raidplan.diff.result import Diff, Fate, Loss, Shrink
+from raidplan.diff.result import Cause, Diff, Fate, Loss, Shrink
+from raidplan.diff.statement import statement
 from raidplan.render.diff_markdown import MARKS
 from raidplan.render.diff_words import LEGEND, STYLES, plan_rows, sections, summary
 from raidplan.render.folded import groups
@@ -17,7 +18,7 @@ NOTHING = Diff(("h", "h"), (), (), (), (), (), ())
 
 
 def details(*changes: Change) -> tuple[str, ...]:
-    thing = Thing(("hardware", "disks", "d0"), Fate.CHANGED, "disk", changes)
+    thing = Thing(("hardware", "disks", "d0"), Fate.CHANGED, changes)
     (section,) = sections(replace(NOTHING, things=(thing,)))
     return section.rows[0].details
 
@@ -43,9 +44,9 @@ def test_long_sizes_are_for_people(old: str, new: str, said: str) -> None:
     assert details(Change("size", old, new, None)) == (f"size: {said} (cannot be changed in place)",)
 
 
-SHRINK = Shrink(("filesystems", "f"), "/srv", "g.v", 2 << 40, 1 << 40)
-GROUP = Shrink(("volume_groups", "g"), "g", "a", 15 * 10**12, None)
-LOSS = Loss(("filesystems", "z"), "/z", "xfs", 10 << 30, "g.z", ("d0",), "it is not in the new layout")
+SHRINK = Shrink(("filesystems", "f"), ("g.v",), 2 << 40, 1 << 40, "/srv")
+GROUP = Shrink(("volume_groups", "g"), ("a",), 15 * 10**12, None)
+LOSS = Loss(("filesystems", "z"), 10 << 30, "g.z", ("d0",), Cause((statement("no-disk"),)), None, "/z", "xfs")
 
 
 def test_the_last_line_tells_of_data_and_of_room() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diff.layouts import compared, lost
+from tests.diff.layouts import compared, hint, lost, why
 
 DISKS = "hardware:\n  disks: {d<0-5>: {serial: S<1>, size: 3TB}}\n"
 WIPED = DISKS.replace("3TB", "3TB, wipe: true")
@@ -66,10 +66,10 @@ def test_an_unused_partition_says_why_it_does_not_stay() -> None:
         old.replace(", partitions: {p: {size: 1TiB}}", ""): "no partition of d0 begins where it did; nothing in the new layout uses d0",
         old.replace("S0", "S9"): "d0 is not in the new layout",
     }  # fmt: skip
-    for new, why in cases.items():
+    for new, words in cases.items():
         (loss,) = compared(old, new).losses
-        assert loss.because == why
+        assert why(loss) == words
     (loss,) = compared(old, old, ("h", "k")).losses
-    assert loss.because == "the host h is called k" and "every UUID" in loss.hint
+    assert why(loss) == "the host h is called k" and "every UUID" in hint(loss)
     (loss,) = compared(SPLIT + MIRROR.format("", ""), SPLIT + MIRROR.format("", ", spares: [d2.p]")).losses
-    assert loss.because.startswith("a, ") and "mdadm" in loss.because
+    assert why(loss).startswith("a, ") and "mdadm" in why(loss)

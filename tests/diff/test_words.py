@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from raidplan.diff.words import value_text
 from raidplan.layout.keys import models, values
 from raidplan.layout.kinds.model import Model, fields
 from raidplan.layout.model import Layout
+from raidplan.render.statements import value_text
 
 UNITS = {
     "size": "KiB",

@@ -17,7 +17,6 @@ from raidplan.plan.changes import (
     JOURNAL_ADDED,
     JOURNAL_EXCHANGED,
     MISSING_FILLED,
-    REASONS,
     RENAMED,
     SPARE_AGAIN,
     Answer,
@@ -35,9 +34,6 @@ from raidplan.plan.step import Value
 
 KEYS = {"members": "raid-devices", "component": "size"}
 """Properties that the table knows by another name than the facts do."""
-
-NAMES = {"raid-devices": "number of members", "consistency": "consistency policy"}
-"""The table's names in a person's words."""
 
 
 def shape(array: Mapping[str, Value]) -> Shape:
@@ -84,7 +80,7 @@ def array_by_hand(
     differing = differences(found, planned)
     reason = _impossible(differing, found, planned)
     if reason:
-        return Advice("new-array", {"reason": REASONS[reason]})
+        return Advice("new-array", {"cause": reason})
     values = _values(node, found, planned, shown)
     if "missing" in texts(found.get("members")) or (name == "members" and "raid-devices" not in differing):
         return _members(values, found, planned, named)
@@ -98,7 +94,7 @@ def array_by_hand(
     now, wanted = found.get(name), planned.get(name)
     if not differing and isinstance(now, int) and isinstance(wanted, int):
         return commands(resize(shape(found), smaller=wanted < now), values)
-    return Advice("follows", {"keys": tuple(NAMES.get(key, key) for key in differing)})
+    return Advice("follows", {"differing": tuple(differing)})
 
 
 def after_sync(found: Properties, case: str, node: str) -> Advice:

@@ -10,7 +10,7 @@ from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.facts.machine import Properties
-from raidplan.plan.changes import Answer, Reason, contents, fill, known_before, short
+from raidplan.plan.changes import Answer, Reason, contents, fill, short
 from raidplan.plan.partitions import TYPE_CODES
 from raidplan.plan.step import Value
 
@@ -91,7 +91,8 @@ def _answer(
 def commands(answer: Answer, values: Mapping[str, str], case: str = "commands") -> Advice:
     """The commands of an answer, and what has to hold before."""
     filled = tuple(fill(command, values) for command in answer.commands)
-    return Advice(case, {"commands": filled or (short(answer),), "before": tuple(known_before(answer))})
+    since: Figures = {"since": answer.since} if answer.since else {}
+    return Advice(case, {"commands": filled or (short(answer),), "conditions": answer.before, **since})
 
 
 def _without_type(rows: Value) -> list[str]:

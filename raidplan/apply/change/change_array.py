@@ -61,7 +61,7 @@ def spares(difference: Difference) -> Iterator[Step]:
             for command in SPARE_ADDED.commands
         )
         raise NotInPlace(
-            "commands", commands=(fill(FAILED_REMOVED, {"node": difference.node}), *add), before=()
+            "commands", commands=(fill(FAILED_REMOVED, {"node": difference.node}), *add), conditions=()
         )
     for identity in (each for each in planned if each not in now):
         yield from _added(difference, identity, by_identity[identity])

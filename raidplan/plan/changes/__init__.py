@@ -34,17 +34,14 @@ from raidplan.plan.changes.arrays import (
     resize,
 )
 from raidplan.plan.changes.shape import Shape, slot_after
-from raidplan.plan.changes.words import BEFORE, REASONS, known_before
 
 __all__ = [
-    "BEFORE",
     "EXCHANGED",
     "FAILED_REMOVED",
     "JOURNAL_ADDED",
     "JOURNAL_EXCHANGED",
     "MEMBER_ADDED",
     "MISSING_FILLED",
-    "REASONS",
     "REBUILT",
     "RENAMED",
     "SPARE_ADDED",
@@ -63,7 +60,6 @@ __all__ = [
     "exchange",
     "fill",
     "impossible",
-    "known_before",
     "resize",
     "short",
     "slot_after",

@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 
 class Before(StrEnum):
-    """A condition or a warning before a change begins; the sentences stand in `words`."""
+    """A condition or a warning before a change begins; the sentences stand in `render/change_words.py`."""
 
     IDLE = "idle"
     ROOM = "room"
@@ -47,7 +47,7 @@ class Before(StrEnum):
 
 
 class Reason(StrEnum):
-    """The reason why no command makes one shape of the other; the sentences stand in `words`."""
+    """The reason why no command makes one shape of the other; the sentences stand in `render/change_words.py`."""
 
     LEVEL = "level"
     HANGS = "hangs"

@@ -1,10 +1,11 @@
-"""The sentences for the codes in an answer."""
+"""The words of changes in place, by code: what has to hold before, and why there is none."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from raidplan.plan.changes.answer import Answer, Before, Reason
+from raidplan.base.figures import Figure, Figures
+from raidplan.plan.changes import Before, Reason
 
 BEFORE: Mapping[Before, str] = {
     Before.IDLE: "all members are in sync, and no sync or check goes on",
@@ -49,7 +50,23 @@ REASONS: Mapping[Reason, str] = {
 }
 
 
-def known_before(answer: Answer) -> tuple[str, ...]:
-    """The conditions and warnings before a change, as sentences."""
-    version = (f"mdadm is {answer.since} or later",) if answer.since else ()
-    return (*(BEFORE[each] for each in answer.before), *version)
+SINCE = "mdadm is {since} or later"
+KEYS = {"raid-devices": "number of members", "consistency": "consistency policy"}
+"""The names of properties in the table of changes, where a person has other words for them."""
+
+
+def with_words(figures: Figures) -> Figures:
+    """The figures of an advice, and the sentences of those that are codes."""
+    said: dict[str, Figure] = {}
+    if "conditions" in figures:
+        version = (SINCE.format_map(figures),) if figures.get("since") else ()
+        said["before"] = (*(BEFORE[Before(each)] for each in _codes(figures["conditions"])), *version)
+    if "cause" in figures:
+        said["reason"] = REASONS[Reason(str(figures["cause"]))]
+    if "differing" in figures:
+        said["keys"] = tuple(KEYS.get(each, each) for each in _codes(figures["differing"]))
+    return {**figures, **said}
+
+
+def _codes(figure: Figure) -> tuple[str, ...]:
+    return figure if isinstance(figure, tuple) else ()
