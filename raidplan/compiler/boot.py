@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from raidplan.base.identity import disk_word
 from raidplan.compiler import grub, systemd_boot
 from raidplan.plan.boot_loaders import DPKG, GRUB, HOOK, SYSTEMD_BOOT, enter
 from raidplan.plan.places import RULES_BEGIN
@@ -45,7 +46,7 @@ def _entries(topology: Topology, places: Sequence[BootPlace], ready: str) -> Ite
             id=f"boot.entry.{place.name}",
             phase="configure",
             say=f"enter {place.name} into the firmware's boot order, as '{host} {place.disk}'",
-            action=Run(enter(f"{{{place.disk}}}", place.number, f"{host} {place.disk}"), inside=True),
+            action=Run(enter(disk_word(place.disk), place.number, f"{host} {place.disk}"), inside=True),
             because="boot",
             needs=(*before, ready.format(place.name)),
             targets=("the firmware's boot order",),

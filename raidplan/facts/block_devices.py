@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from raidplan.base.hidden import escaped
-from raidplan.base.identity import lvm_form
+from raidplan.base.identity import Identity, lvm_form
 from raidplan.facts.arrays import Array
 from raidplan.facts.block import Block, Names, text_of
 from raidplan.facts.loop_devices import loops_on_devices
@@ -58,7 +58,7 @@ def read_block_devices(readings: Readings, names: Names, md: Iterable[Array]) ->
 def _idle(readings: Readings, array: Array) -> BlockFact:
     return BlockFact(
         name=array.block.name,
-        identity=f"array:{array.uuid}",
+        identity=str(Identity("array", array.uuid)),
         node=_node(array.block, "array", ()),
         kind="array",
         size=0,

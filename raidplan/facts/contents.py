@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.identity import Identity
 from raidplan.facts.block import Names, read_at
 from raidplan.facts.machine import Properties
 from raidplan.facts.mounts import SwapArea
@@ -82,7 +83,7 @@ def swap_objects(readings: Readings, names: Names, paths: Iterable[str]) -> dict
     for path in dict.fromkeys([*files, *paths]):
         size = _swap_file_size(readings.root, path, path in files)
         if size:
-            found[f"file:{path}"] = {"size": size, **_use(files.get(path))}
+            found[str(Identity("file", path))] = {"size": size, **_use(files.get(path))}
     return found
 
 

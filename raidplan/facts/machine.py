@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args
 
+from raidplan.base.identity import DISK, NODE, Identity, disk_word
 from raidplan.plan.step import Value
 
 FORMAT_VERSION = 1
@@ -146,6 +147,12 @@ class BlockFact:
     unknown_from: int = -1
     """The start of bytes that nothing recognises; -1 where there are none, or nobody knows."""
 
+    @property
+    def key(self) -> str:
+        """The key in `identity`, by which objects of its kind are known; empty for what has a node alone, and for a disk."""
+        kind, key = Identity.read(self.identity)
+        return key if kind not in (DISK, NODE) else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -180,7 +187,7 @@ class Machine:
 
     def named(self, disks: Mapping[str, str]) -> Machine:
         """The same machine, with its disks (node to layout name) called `{d00}` where objects name them."""
-        names = {node: f"{{{name}}}" for node, name in disks.items()}
+        names = {node: disk_word(name) for node, name in disks.items()}
         objects = {
             kind: of_kind
             if kind in NO_DEVICES

@@ -9,6 +9,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from raidplan.base.identity import Identity
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, Generator, Hook
 from raidplan.plan.loss import Loss
@@ -126,6 +127,17 @@ class Proof(NamedTuple):
     key: str
     expect: Mapping[str, Value]
 
+    @property
+    def identity(self) -> Identity:
+        """The object."""
+        return Identity(self.kind, self.key)
+
+    @property
+    def file(self) -> str:
+        """The path of a swap file; empty for any other object."""
+        kind, key = Identity.read(self.key)
+        return key if kind == "file" else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -171,7 +183,7 @@ class Step:
             words += self.action.argv
         if isinstance(self.action, Zero):
             words += (self.action.device,)
-        return frozenset(word[1:-1] for word in words if word.startswith("{") and word.endswith("}"))
+        return frozenset(name for word in words if (name := Identity.read(word).disk))
 
     @property
     def changes(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
+from raidplan.base.identity import Identity
 from raidplan.plan.initramfs import image_makers
 from raidplan.plan.step import PHASES, Plan, Run, Step, WriteBlock, Zero
 
@@ -16,8 +17,8 @@ MAKERS = {"sfdisk": "table", "mke2fs": "filesystem", "mkswap": "swap", "pvcreate
 """Programs that write over a device whatever it holds, to the kind of what they make; besides `mkfs.*` and mdadm."""
 MADE = ("table", "array", "encryption", "filesystem", "swap", "physical_volume")
 MAKING = ("partition", "array", "volume", "format")
-FILE, MAPPING = "file:", "mapping:"
-"""The beginning of the key of a swap file: another step proves that there was no such file, and makes it; or of swap on what has a random key."""
+KEYS = ("file", "mapping")
+"""What keys of swap name: a file, of which another step proves that there was none, and makes it; or what has a random key."""
 
 
 def faults(plan: Plan) -> Iterator[str]:
@@ -59,7 +60,7 @@ def _unguarded(step: Step) -> Iterator[str]:
         yield f"the step {step.id} makes a {made.replace('_', ' ')} and does not prove it"
     if not made and not (kind in MADE and step.phase in MAKING and not step.changes):
         return
-    in_file = step.proof is not None and step.proof.key.startswith((FILE, MAPPING))
+    in_file = step.proof is not None and Identity.read(step.proof.key).kind in KEYS
     if not step.guard and not in_file:
         yield f"the step {step.id} writes over a device and has no guard that proves it blank"
     for device in _devices(step):

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from raidplan.apply.change.array_by_hand import policy_by_apply
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.journal.past import Past
+from raidplan.base.identity import Identity, disk_word
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact, texts
 from raidplan.facts.members import SIZE, positions
 from raidplan.facts.ranges import BACK, FRONT, behind_all, ends_of
 from raidplan.plan.changes import FAILED_REMOVED, SPARE_ADDED, SPARE_REMOVED, argv, fill
-from raidplan.plan.identities import PARTITION, identity_of, made_nodes
+from raidplan.plan.identities import identity_of, made_nodes, node_of
 from raidplan.plan.loss import Loss, everything_on
 from raidplan.plan.origin import Origin
 from raidplan.plan.step import ADDED, Plan, Step, Zero
@@ -155,12 +156,11 @@ def _superblock_last(block: BlockFact | None, step: Step) -> tuple[tuple[int, in
 def _safe_node(array: str, identity: str, plan: Plan, case: str = "spare-of-others") -> str:
     """A stable name of the device. Raises NotInPlace if the device is not in this layout."""
     if identity in _of_layout(plan):
-        return PARTITION + identity.partition(":")[2] if identity.startswith("partition:") else identity
+        return node_of(identity)
     for node, made in made_nodes(plan).items():
         if made == identity:
             return node
-    device = PARTITION + identity.partition(":")[2] if identity.startswith("partition:") else identity
-    raise NotInPlace(case, device=device, array=array)
+    raise NotInPlace(case, device=node_of(identity), array=array)
 
 
 def _of_layout(plan: Plan) -> set[str]:
@@ -169,8 +169,8 @@ def _of_layout(plan: Plan) -> set[str]:
         step.proof.expect["partitions"] for step in plan.steps if step.proof and step.proof.kind == "table"
     )
     parts = {f"partition:{row.split()[0]}" for each in rows for row in texts(each)}
-    return parts | {f"{{{disk.name}}}" for disk in plan.disks}
+    return parts | {disk_word(disk.name) for disk in plan.disks}
 
 
 def _short(identity: str) -> str:
-    return identity.rpartition(":")[2].strip("{}")
+    return Identity.read(identity).key

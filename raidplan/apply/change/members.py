@@ -9,6 +9,7 @@ from raidplan.apply.change.change_array import forgotten, runs
 from raidplan.apply.change.difference import Difference
 from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note, note
+from raidplan.base.identity import DISK, Identity
 from raidplan.base.levels import LEVELS, Copies, redundancy
 from raidplan.base.sync_action import HELD, IDLE, RECOVERS
 from raidplan.base.words import listed
@@ -215,7 +216,7 @@ def _survives(expect: Mapping[str, Value], lost: list[int]) -> bool:
 
 def _is_new(identity: str, difference: Difference) -> bool:
     """Nothing is on the device, or it is a partition that the plan is about to make; or what is on it is this step's own."""
-    if not identity.startswith(("partition:", "{")):
+    if Identity.read(identity).kind not in ("partition", DISK):
         return False
     block = next((block for block in difference.machine.blocks if block.identity == identity), None)
     if difference.machine.carried(identity):

@@ -50,7 +50,7 @@ def _nodes(stack: Stack, name: str) -> Iterator[str]:
         return
     if block.node.startswith("/dev/"):
         yield block.node
-    key = block.identity.partition(":")[2]
+    key = block.key
     match block.kind:
         case "partition":
             yield from _of_partition(stack, block, key)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.hidden import escaped
+from raidplan.base.identity import Identity
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import texts
@@ -70,7 +71,7 @@ def _more(device: str, proof: Proof, machine: Machine) -> Iterator[Use]:
     yield from _in_use(device, machine)
     above = _table(device, proof, machine) if proof.kind == "table" else []
     if proof.kind == "array" and machine.observe("array", proof.key):
-        above = [f"array:{proof.key}"]
+        above = [str(proof.identity)]
     for one in above:
         yield from (use("carries", _called(one, machine), content=word) for word in machine.carried(one))
         yield from _in_use(one, machine)
@@ -141,5 +142,6 @@ def _stain(device: str, machine: Machine) -> str:
 
 def _called(device: str, machine: Machine) -> str:
     """The name of a device in a sentence."""
-    found = machine.observe("array", device.removeprefix("array:")) if device.startswith("array:") else None
+    kind, key = Identity.read(device)
+    found = machine.observe(kind, key) if kind == "array" else None
     return escaped(f"the array {found.get('name') or ''}".strip()) if found else escaped(device)

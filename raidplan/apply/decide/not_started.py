@@ -17,7 +17,7 @@ from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figure
-from raidplan.base.identity import md_form
+from raidplan.base.identity import Identity, md_form
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences, differing
 from raidplan.plan.identities import identity_of, made_nodes
@@ -110,7 +110,7 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
 def missing_members(step: Step, machine: Machine, made: Mapping[str, str]) -> list[str]:
     """The devices of an array's step that are no members of it on the machine; `made` as from `made_nodes`."""
     there = (_is_member(identity_of(device, made), step, machine) for device in step.guard)
-    return [device.strip("{}") for device, found in zip(step.guard, there, strict=True) if not found]
+    return [Identity.read(device).key for device, found in zip(step.guard, there, strict=True) if not found]
 
 
 def _is_member(identity: str, step: Step, machine: Machine) -> bool:

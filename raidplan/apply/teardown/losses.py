@@ -100,7 +100,7 @@ def on_layer(stack: Stack, block: BlockFact, own: frozenset[str]) -> Iterator[Lo
 
 def array(stack: Stack, block: BlockFact, own: frozenset[str]) -> Loss:
     """A running array as a whole."""
-    uuid = block.identity.partition(":")[2]
+    uuid = block.key
     found = stack.machine.observe("array", uuid) or {}
     level, members = str(found.get("level") or ""), len(texts(found.get("members")))
     called = stack.called(block)

@@ -50,7 +50,7 @@ def _not_understood(cleared: Cleared, block: BlockFact) -> Iterator[Refusal]:
     elif not block.node:
         yield refusal("not-understood", "name", place=called)
     elif block.kind == "array":
-        array = cleared.stack.machine.observe("array", block.identity.partition(":")[2]) or {}
+        array = cleared.stack.machine.observe("array", block.key) or {}
         if str(array.get("metadata", "")).startswith("external"):
             yield refusal("not-understood", "external", place=called, metadata=str(array["metadata"]))
 

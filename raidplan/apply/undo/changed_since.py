@@ -12,6 +12,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.undo.copies import Copy
 from raidplan.base.figures import Figures
+from raidplan.base.identity import disk_word
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.prove import differences
 from raidplan.facts.tables import extent, read_table
@@ -79,7 +80,7 @@ def _reasons(
 def _other_table(step: Step, copy: Copy, past: Past, machine: Machine, reason: Reason) -> Iterator[Refusal]:
     """Why the table on the disk is not the one that the step wrote, or must stay."""
     assert step.proof is not None
-    name = f"{{{copy.disk}}}"
+    name = disk_word(copy.disk)
     before = read_table(lambda at, size: _kept(copy, at, size), copy.sector)
     tables = [key for key, found in machine.objects.get("table", {}).items() if found.get("disk") == name]
     for key in tables:
