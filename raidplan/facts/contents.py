@@ -14,6 +14,7 @@ from raidplan.facts.mounts import SwapArea
 from raidplan.facts.readings import Readings
 from raidplan.facts.signatures import Signature
 from raidplan.facts.swap_area import is_swap
+from raidplan.plan.partitions import PartitionRow
 from raidplan.plan.step import Value
 
 SEVERAL_DEVICES = ("btrfs", "bcachefs", "zfs_member")
@@ -30,7 +31,7 @@ def table_objects(readings: Readings) -> dict[str, Properties]:
         if table.uuid in found:
             _also(found[table.uuid], node)
             continue
-        rows = [f"{entry.uuid} {entry.start} {entry.size} {entry.type}" for entry in table.entries]
+        rows = [str(PartitionRow(entry.uuid, entry.start, entry.size, entry.type)) for entry in table.entries]
         found[table.uuid] = {"partitions": rows, "disk": node}
     return {**found}
 

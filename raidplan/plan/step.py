@@ -14,6 +14,7 @@ from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, Generator, Hook
 from raidplan.plan.loss import Loss
 from raidplan.plan.origin import LAYOUT, Origin
+from raidplan.plan.partitions import PartitionRow, partition_rows
 
 Value = str | int | bool | None | list[str]
 """A value of a property of the machine."""
@@ -138,6 +139,15 @@ class Proof(NamedTuple):
         kind, key = Identity.read(self.key)
         return key if kind == "file" else ""
 
+    @property
+    def partitions(self) -> tuple[PartitionRow, ...]:
+        """The partitions of a table; none of any other object."""
+        if self.kind != "table":
+            return ()
+        rows = self.expect["partitions"]
+        assert isinstance(rows, list)
+        return partition_rows(rows)
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -217,11 +227,7 @@ class Step:
     @property
     def new_partitions(self) -> tuple[tuple[int, int], ...]:
         """(start, size) in bytes of the partitions that it makes."""
-        if self.proof is None or self.proof.kind != "table":
-            return ()
-        rows = self.proof.expect["partitions"]
-        assert isinstance(rows, list)
-        return tuple((int(start), int(size)) for _, start, size, _ in (row.split() for row in rows))
+        return tuple((row.start, row.size) for row in self.proof.partitions) if self.proof else ()
 
 
 ADDED = "+"

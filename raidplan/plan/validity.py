@@ -84,7 +84,7 @@ def makes(step: Step) -> str:
 
 def _devices(step: Step) -> list[str]:
     words = step.action.argv[1:] if isinstance(step.action, Run) else ()
-    return [word for word in words if word.startswith(("/dev/", "{"))]
+    return [word for word in words if word.startswith("/dev/") or Identity.read(word).disk]
 
 
 def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[str]:

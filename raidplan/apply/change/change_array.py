@@ -165,10 +165,7 @@ def _safe_node(array: str, identity: str, plan: Plan, case: str = "spare-of-othe
 
 def _of_layout(plan: Plan) -> set[str]:
     """The disks of a plan and the partitions of their tables, as proofs call them."""
-    rows = (
-        step.proof.expect["partitions"] for step in plan.steps if step.proof and step.proof.kind == "table"
-    )
-    parts = {f"partition:{row.split()[0]}" for each in rows for row in texts(each)}
+    parts = {row.identity for step in plan.steps if step.proof for row in step.proof.partitions}
     return parts | {disk_word(disk.name) for disk in plan.disks}
 
 

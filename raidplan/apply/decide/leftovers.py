@@ -15,6 +15,7 @@ from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import texts
 from raidplan.facts.uses import Use, of_text, use
 from raidplan.plan.loss import Loss, loss
+from raidplan.plan.partitions import partition_rows
 from raidplan.plan.step import Proof
 
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
@@ -89,10 +90,8 @@ def _more(device: str, proof: Proof, machine: Machine) -> Iterator[Use]:
 def _table(device: str, proof: Proof, machine: Machine) -> list[str]:
     """The partitions of our table, and those that the kernel still has of a removed one."""
     found = machine.observe("table", proof.key)
-    rows = found["partitions"] if found and found.get("disk") == device else []
-    assert isinstance(rows, list)
-    parts = partitions_on(device, machine)
-    return list(dict.fromkeys([*(f"partition:{row.split()[0]}" for row in rows), *parts]))
+    rows = partition_rows(found["partitions"]) if found and found.get("disk") == device else ()
+    return list(dict.fromkeys([*(row.identity for row in rows), *partitions_on(device, machine)]))
 
 
 def partitions_on(device: str, machine: Machine) -> list[str]:

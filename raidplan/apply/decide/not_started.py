@@ -110,7 +110,11 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
 def missing_members(step: Step, machine: Machine, made: Mapping[str, str]) -> list[str]:
     """The devices of an array's step that are no members of it on the machine; `made` as from `made_nodes`."""
     there = (_is_member(identity_of(device, made), step, machine) for device in step.guard)
-    return [Identity.read(device).key for device, found in zip(step.guard, there, strict=True) if not found]
+    return [
+        Identity.read(device).disk or device
+        for device, found in zip(step.guard, there, strict=True)
+        if not found
+    ]
 
 
 def _is_member(identity: str, step: Step, machine: Machine) -> bool:

@@ -30,8 +30,7 @@ def doubles(steps: Iterable[Step], machine: Machine, own: Iterable[DiskFact]) ->
     others = [disk for disk in machine.disks if disk.node not in known]
     made = [step.proof for step in steps if step.creates and step.proof]
     arrays = {proof.key for proof in made if proof.kind == "array"}
-    rows = [row for proof in made if proof.kind == "table" for row in texts(proof.expect.get("partitions"))]
-    partitions = {row.split()[0] for row in rows}
+    partitions = {row.uuid for proof in made for row in proof.partitions}
     for disk in others:
         for trace in disk.traces:
             if trace.type == MEMBER and trace.uuid in arrays:
@@ -56,7 +55,7 @@ def copied(plan: Plan, machine: Machine) -> Iterator[Refusal]:
         for uuid, found in machine.objects.get(kind, {}).items():
             devices = [str(found[where]), *texts(found.get("also"))]
             if len(devices) > 1 and ((kind, uuid) in ours or not disks.isdisjoint(devices)):
-                names = tuple(Identity.read(device).key for device in devices)
+                names = tuple(Identity.read(device).disk or device for device in devices)
                 yield refusal("uuid-taken", "copy", devices=names, name=called, uuid=uuid, command=tool)
 
 

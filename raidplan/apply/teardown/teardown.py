@@ -102,7 +102,7 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
     found = [trace.offset - first for trace in traces] or (offsets(block) if block else [])
     called = stack.called(block) if block else stack.named(name)
     destroys = tuple(dict.fromkeys(losses.on_device(stack, name, layers.own)))
-    rest = begun.rests.get(node)
+    named, rest = Identity.read(node).key, begun.rests.get(node)
     if rest and rest.foreign is not None:
         destroys = (*destroys, losses.came_since(stack, name, rest.foreign))
     elif rest and losses.is_within(stack, name, rest.ranges):
@@ -111,7 +111,7 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
         # By its first bytes nobody would know again what was listed, and the first clearing does not reach them either.
         found, destroys = [], begun.losses[node]
     return Step(
-        id=f"teardown.{node.strip('{}').rpartition('/')[2]}.zero",
+        id=f"teardown.{named.rpartition('/')[2]}.zero",
         phase="teardown",
         say=f"clear every place on {called} where something is or would be found",
         action=Zero(
@@ -122,7 +122,7 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
         because=step.because,
         line=step.line,
         needs=(layers.first, *layers.free(name), *opened),
-        targets=(node.strip("{}"),),
+        targets=(named,),
         destroys=destroys,
         clears=(node,),
         origin=TEARDOWN,

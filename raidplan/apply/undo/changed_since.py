@@ -92,10 +92,9 @@ def _other_table(step: Step, copy: Copy, past: Past, machine: Machine, reason: R
     others = [word for word in machine.carried(name) if word.split()[0] not in TABLE_SIGNATURES]
     if others and not past.undoing:
         yield reason("content", found=tuple(others))
-    rows = step.proof.expect["partitions"]
-    for row in rows if isinstance(rows, list) else []:
-        if carried := machine.carried(f"partition:{row.split()[0]}"):
-            yield reason("partition", uuid=row.split()[0], found=tuple(carried))
+    for row in step.proof.partitions:
+        if carried := machine.carried(row.identity):
+            yield reason("partition", uuid=row.uuid, found=tuple(carried))
 
 
 def _put_there(step: Step, disk: DiskFact, world: World, reason: Reason) -> Iterator[Refusal]:

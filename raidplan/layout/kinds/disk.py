@@ -28,7 +28,7 @@ from raidplan.layout.kinds.model import (
 )
 from raidplan.plan.disk_identity import KeptPartition
 from raidplan.plan.loss import Loss
-from raidplan.plan.partitions import TYPE_CODES
+from raidplan.plan.partitions import TYPE_CODES, PartitionRow
 from raidplan.plan.step import Proof, Run, Step
 
 
@@ -268,7 +268,7 @@ class Disk(Model, Kind):
             guard=(disk_word(name),),
             awaits=tuple(f"/dev/disk/by-partuuid/{uuid}" for *_, uuid in parts),
             proof=Proof("table", disk, {"disk": disk_word(name), "partitions": [
-                f"{uuid} {place.start_bytes} {place.size_bytes} {code.lower()}" for _, place, code, uuid in parts
+                str(PartitionRow(uuid, place.start_bytes, place.size_bytes, code.lower())) for _, place, code, uuid in parts
             ]}),
         )  # fmt: skip
 
