@@ -304,8 +304,7 @@ class Work:
 
     def resolved(self, word: str) -> str:
         """`{d00}` as the node of that disk; any other word as it is."""
-        disk = Identity.read(word).disk
-        return self.disks[disk].node if disk else word
+        return self.disks[disk].node if (disk := Identity.read(word).disk) else word
 
     def _missing(self, nodes: Iterable[str], behind: Iterable[str] = ()) -> list[str]:
         """Waits for device nodes; those that did not appear in time. `behind` are those that udev is to look at for them."""

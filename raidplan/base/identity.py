@@ -53,6 +53,16 @@ def disk_word(name: str) -> str:
     return str(Identity(DISK, name))
 
 
+def group_of(volume: str) -> str:
+    """The group of a logical volume, by its key `group/volume`."""
+    return volume.partition("/")[0]
+
+
+def mapper_node(volume: str) -> str:
+    """The node of a logical volume, by its key; device-mapper doubles the hyphens of each part."""
+    return "/dev/mapper/" + "-".join(part.replace("-", "--") for part in volume.split("/"))
+
+
 def md_form(text: str) -> str:
     """A UUID as mdadm writes it: four groups of eight, joined by colons."""
     digits = text.replace("-", "")

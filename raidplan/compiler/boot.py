@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from raidplan.base.identity import disk_word
+from raidplan.base.identity import disk_word, mapper_node
 from raidplan.compiler import grub, systemd_boot
 from raidplan.plan.boot_loaders import DPKG, GRUB, HOOK, SYSTEMD_BOOT, enter
 from raidplan.plan.places import RULES_BEGIN
@@ -75,6 +75,6 @@ def _root(topology: Topology) -> str:
         return ""
     device = topology.taken(next(item.kind.uses(item.name, item.path)))
     if device.kind == "volume":
-        return "/dev/mapper/" + "-".join(part.replace("-", "--") for part in device.uuid.split("/"))
+        return mapper_node(device.uuid)
     make = next(item.kind.steps(item.name, item.path, topology))
     return f"UUID={make.proof.key if make.proof else ''}"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.identity import Identity
+from raidplan.base.magic import Content
 from raidplan.facts.block import Names, read_at
 from raidplan.facts.machine import Properties
 from raidplan.facts.mounts import SwapArea
 from raidplan.facts.readings import Readings
 from raidplan.facts.signatures import Signature
 from raidplan.facts.swap_area import is_swap
-from raidplan.plan.partitions import PartitionRow
 from raidplan.plan.step import Value
 
 SEVERAL_DEVICES = ("btrfs", "bcachefs", "zfs_member")
@@ -31,7 +31,7 @@ def table_objects(readings: Readings) -> dict[str, Properties]:
         if table.uuid in found:
             _also(found[table.uuid], node)
             continue
-        rows = [str(PartitionRow(entry.uuid, entry.start, entry.size, entry.type)) for entry in table.entries]
+        rows = [str(entry.row) for entry in table.entries]
         found[table.uuid] = {"partitions": rows, "disk": node}
     return {**found}
 
@@ -45,7 +45,7 @@ def content_objects(readings: Readings, names: Names) -> dict[str, Properties]:
     """The content of each device, `type uuid` for each signature; `?` where it could not be read."""
     found: dict[str, Properties] = {}
     for name, block in readings.blocks.items():
-        words = [f"{one.type} {one.uuid}".strip() for one in readings.signatures.get(block.node, ())]
+        words = [str(Content(one.type, one.uuid)) for one in readings.signatures.get(block.node, ())]
         found[names.of(name)] = {"carries": ["?"] if block.node in readings.unreadable else words}
     return found
 

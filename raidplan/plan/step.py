@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from raidplan.base.identity import Identity
+from raidplan.base.magic import SignatureAt
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, Generator, Hook
 from raidplan.plan.loss import Loss
@@ -103,13 +104,13 @@ class Zero(NamedTuple):
     """Write zeroes over ranges of a device, and read them back.
 
     A range is (start, size) in bytes; a negative start counts from the end, and what lies beyond either end
-    is left out. Each is on the device before the next is begun. `found` is all that may be on the device before, one line for each signature; None where the
+    is left out. Each is on the device before the next is begun. `found` is all that may be on the device before; None where the
     device was made a moment ago, so that whatever shows in it is left from earlier.
     """
 
     device: str
     ranges: tuple[tuple[int, int], ...]
-    found: tuple[str, ...] | None = None
+    found: tuple[SignatureAt, ...] | None = None
 
     def within(self, size: int) -> tuple[tuple[int, int], ...]:
         """The ranges of a device of `size` bytes, counted from its front."""

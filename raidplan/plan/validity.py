@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from raidplan.base.identity import Identity
+from raidplan.base.magic import SignatureAt, member_of
 from raidplan.plan.initramfs import image_makers
 from raidplan.plan.step import PHASES, Plan, Run, Step, WriteBlock, Zero
 
@@ -110,9 +111,9 @@ def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[st
                 yield f"the step {step.id} clears {device}, for which nothing in the plan gives a reason"
 
 
-def _of_arrays(found: Sequence[str], arrays: Set[str]) -> bool:
+def _of_arrays(found: Sequence[SignatureAt], arrays: Set[str]) -> bool:
     """The step takes nothing but superblocks of the plan's own arrays, from a spare that is taken out."""
-    return all(line.endswith(tuple(f" linux_raid_member {uuid}" for uuid in arrays)) for line in found)
+    return {one.content for one in found} <= {member_of(uuid) for uuid in arrays}
 
 
 def _in_the_way(step: Step, device: str, steps: Sequence[Step]) -> bool:

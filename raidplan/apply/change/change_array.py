@@ -8,6 +8,7 @@ from raidplan.apply.change.array_by_hand import policy_by_apply
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.journal.past import Past
 from raidplan.base.identity import Identity, disk_word
+from raidplan.base.magic import member_of
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact, texts
 from raidplan.facts.members import SIZE, positions
@@ -85,7 +86,7 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
     verb = f"spare.{_short(identity)}"
     before: tuple[str, ...] = ()
     begun = f"{difference.step.id}{ADDED}{verb}" in difference.past.begun
-    if begun and {*difference.machine.carried(identity)} == {f"linux_raid_member {uuid}"}:
+    if begun and {*difference.machine.carried(identity)} == {member_of(uuid)}:
         # It was killed before the array took it; mdadm writes the superblock first. Without one, the guard decides.
         clear = forgotten(difference.step, identity, node, difference.machine)
         yield clear
@@ -111,7 +112,7 @@ def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterato
     inside = {each for name in ("members", "spares", "faulty") for each in texts(found.get(name))}
     for identity in sorted(machine.objects.get("content", {})):
         removed = f"{step.id}{ADDED}remove.{_short(identity)}"
-        ours = f"linux_raid_member {step.proof.key}" in machine.carried(identity)
+        ours = member_of(step.proof.key) in machine.carried(identity)
         if ours and identity not in inside and removed in past.begun | past.ended:
             yield forgotten(step, identity, _safe_node(step.awaits[0], identity, plan, "left-spare"), machine)
 
@@ -123,9 +124,7 @@ def forgotten(step: Step, identity: str, node: str, machine: Machine, after: tup
     """
     name, uuid = step.targets[0], step.proof.key if step.proof else ""
     block = next((block for block in machine.blocks if block.identity == identity), None)
-    found = (
-        tuple(line for line in block.found if line.endswith(f" linux_raid_member {uuid}")) if block else ()
-    )
+    found = tuple(one for one in block.found if one.content == member_of(uuid)) if block else ()
     return Step(
         id=f"{step.id}{ADDED}forget.{_short(identity)}",
         phase=step.phase,

@@ -11,6 +11,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note, note
 from raidplan.base.identity import DISK, Identity
 from raidplan.base.levels import LEVELS, Copies, redundancy
+from raidplan.base.magic import member_of
 from raidplan.base.sync_action import HELD, IDLE, RECOVERS
 from raidplan.base.words import listed
 from raidplan.facts import Machine
@@ -169,7 +170,7 @@ def _elsewhere(difference: Difference, ours: list[str]) -> Iterator[str]:
     below = _below([block for block in machine.blocks if block.identity in inside], blocks)
     named = {block.identity: block.name for block in machine.blocks}
     for identity in machine.objects.get("content", {}):
-        carried = f"linux_raid_member {uuid}" in machine.carried(identity)
+        carried = member_of(uuid) in machine.carried(identity)
         if carried and identity not in inside and named.get(identity, "") not in below:
             yield identity
     for disk in machine.disks:
@@ -229,5 +230,5 @@ def _was_ours(identity: str, difference: Difference) -> bool:
     step, past = difference.step, difference.past
     node = _empty(difference).get(identity, "")
     uuid = step.proof.key if step.proof else ""
-    only = {*difference.machine.carried(identity)} <= {f"linux_raid_member {uuid}"}
+    only = {*difference.machine.carried(identity)} <= {member_of(uuid)}
     return only and node in past.ours.get(f"{step.id}{ADDED}{FILLED}", ())

@@ -46,7 +46,7 @@ def redo(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> l
 def _holds(identity: str, step: Step, machine: Machine) -> bool:
     """The device carries the identity of the step's object: for an array that does not run, a superblock."""
     assert step.proof is not None
-    return any(word.partition(" ")[2] == step.proof.key for word in machine.carried(identity))
+    return any(each.uuid == step.proof.key for each in machine.carried(identity))
 
 
 def half_done(step: Step, machine: Machine, past: Past) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from raidplan.apply.refusal import Refusal
-from raidplan.base.identity import Identity, disk_word
+from raidplan.base.identity import Identity, disk_word, group_of
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Properties
@@ -166,7 +166,7 @@ def _after(
             case "array" | "tuning":
                 return str(Identity("array", key)) not in higher
             case "volume":
-                return key.partition("/")[0] not in groups
+                return group_of(key) not in groups
             case (
                 "table"
                 | "encryption"

@@ -89,12 +89,12 @@ def _other_table(step: Step, copy: Copy, past: Past, machine: Machine, reason: R
         elif key == step.proof.key and step.id not in past.begun and not past.undoing:
             differ = differences(step.proof, machine) or ()
             yield from (replace(reason("table"), deviations=(each,)) for each in differ)
-    others = [word for word in machine.carried(name) if word.split()[0] not in TABLE_SIGNATURES]
+    others = [str(each) for each in machine.carried(name) if each.type not in TABLE_SIGNATURES]
     if others and not past.undoing:
         yield reason("content", found=tuple(others))
     for row in step.proof.partitions:
         if carried := machine.carried(row.identity):
-            yield reason("partition", uuid=row.uuid, found=tuple(carried))
+            yield reason("partition", uuid=row.uuid, found=tuple(map(str, carried)))
 
 
 def _put_there(step: Step, disk: DiskFact, world: World, reason: Reason) -> Iterator[Refusal]:
