@@ -83,7 +83,7 @@ def test_a_signature_that_was_read_gives_the_same_line_again(line: str) -> None:
     "line", ["", "0", "x 0x1 ext4", "0 512 ext4", "0 0x01 ext4", "00 0x1 ext4", "0 0x1 ext4 "]
 )
 def test_a_line_that_no_signature_has(line: str) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="is no signature"):
         SignatureAt.read(line)
 
 
@@ -93,7 +93,7 @@ def test_signatures_are_lines_in_a_snapshot() -> None:
     data = machine.to_data()
     assert data["blocks"][0]["found"] == ["1 0x438 ext4 1-2"] and Machine.from_data(data) == machine
     data["blocks"][0]["found"] = ["ext4"]
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="'ext4' is no signature"):
         Machine.from_data(data)
 
 

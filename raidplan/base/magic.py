@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple, Self
 from uuid import UUID
@@ -53,6 +54,9 @@ def member_of(uuid: str) -> Content:
     return Content("linux_raid_member", uuid)
 
 
+LINE = re.compile(r"([0-9]+) (0x[0-9a-f]+)(?: ([^ ]*))?(?: (.*))?")
+
+
 class SignatureAt(NamedTuple):
     """A signature and its place: the number of the partition (0: the device itself), the offset in bytes.
 
@@ -69,9 +73,8 @@ class SignatureAt(NamedTuple):
     @classmethod
     def read(cls, line: str) -> Self:
         """The signature in a line. Raises ValueError for a line that no signature has."""
-        number, offset, *words = line.split(" ", 3)
-        type, uuid = [*words, "", ""][:2]
-        found = cls(int(number), int(offset, 16), Content(type, uuid))
-        if str(found) != line:
+        words = LINE.fullmatch(line)
+        found = words and cls(int(words[1]), int(words[2], 16), Content(words[3] or "", words[4] or ""))
+        if not found or str(found) != line:
             raise ValueError(f"{line!r:.80} is no signature")
         return found

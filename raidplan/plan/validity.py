@@ -19,7 +19,7 @@ MAKERS = {"sfdisk": "table", "mke2fs": "filesystem", "mkswap": "swap", "pvcreate
 MADE = ("table", "array", "encryption", "filesystem", "swap", "physical_volume")
 MAKING = ("partition", "array", "volume", "format")
 KEYS = ("file", "mapping")
-"""What keys of swap name: a file, of which another step proves that there was none, and makes it; or what has a random key."""
+"""The kinds that keys of swap name: a file, of which another step proves that there was none, and makes it; or what has a random key."""
 
 
 def faults(plan: Plan) -> Iterator[str]:

@@ -43,4 +43,5 @@ def stored_name(host: str, name: str) -> str:
 
 def identity(device: Device) -> str:
     """The identity of a member when the machine is read: its partition, array or disk."""
-    return str(Identity(device.kind, (device.kind != DISK and device.uuid) or device.name))
+    key = device.name if device.kind == DISK else device.uuid or device.name
+    return str(Identity(device.kind, key))
