@@ -55,7 +55,7 @@ def disk_word(name: str) -> str:
 
 def group_of(volume: str) -> str:
     """The group of a logical volume, by its key `group/volume`."""
-    return volume.partition("/")[0]
+    return volume.rpartition("/")[0]
 
 
 def mapper_node(volume: str) -> str:
