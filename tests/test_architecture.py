@@ -159,6 +159,34 @@ def test_no_code_cuts_up_the_name_of_a_rule_or_the_reason_of_a_step() -> None:
     assert found == {"plan/step.py"}, "Step.named is the one place that reads a name out of a reason"
 
 
+OF_IDENTITIES = re.compile(
+    r"""\b(?:identity|made|proof\.key)\.(?:startswith|endswith|r?partition|remove(?:pre|suf)fix|r?split|strip)\("""
+    r"""|\w\(\(?"(?:partition|array|volume|mapping|swap|filesystem):|\w\(\(?"file:"|strip\("\{|startswith\("\{"\) and"""
+    r"""|\[1:-1\]|f"(?:file|partition|array|volume|mapping|swap|filesystem):\{|\{[\w.]*kind\}:\{[\w.]*key\}"""
+)
+"""Code that takes the text of an identity apart, or puts one together."""
+
+
+def test_the_text_of_an_identity_is_made_and_read_in_one_place() -> None:
+    """All others have values; what a signature or the row of a table says, they cannot cut up, for those are records."""
+    for line in (
+        'uuid = block.identity.partition(":")[2]',
+        'if identity.startswith(("partition:", "{")):',
+        'step.proof.key.removeprefix("file:")',
+        'node.strip("{}")',
+        'word[1:-1] if word.startswith("{") and word.endswith("}") else word',
+        'f"array:{uuid}"',
+        'f"{step.proof.kind}:{step.proof.key}"',
+    ):
+        assert OF_IDENTITIES.search(line), line
+    found = {str(file.relative_to(PACKAGE)) for file in FILES if OF_IDENTITIES.search(file.read_text())}
+    # `render/command.py` shows words in braces that name no disk as well; `cli/lsp` reads addresses of files.
+    assert found == {"base/identity.py", "render/command.py", "cli/lsp/server.py"}
+    records = re.compile(r'linux_raid_member \{|get\("carries"\)|expect(?:\.get\(|\[)"partitions"')
+    texts = {str(file.relative_to(PACKAGE)) for file in FILES if records.search(file.read_text())}
+    assert texts == {"facts/machine.py", "plan/step.py"}
+
+
 def test_what_is_special_about_a_level_or_a_file_system_stands_in_its_record() -> None:
     names = "|".join(re.escape(name) for name in (*LEVELS, *FILESYSTEMS))
     asked = re.compile(rf"""[!=]= "(?:{names})"|= \("(?:{names})",""")

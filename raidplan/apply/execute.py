@@ -24,6 +24,7 @@ from raidplan.apply.recheck_target import Decided
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
+from raidplan.base.identity import Identity
 from raidplan.facts import DiskFact
 from raidplan.facts.uses import NotWritten, Use, use
 from raidplan.plan.step import Plan, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
@@ -303,7 +304,7 @@ class Work:
 
     def resolved(self, word: str) -> str:
         """`{d00}` as the node of that disk; any other word as it is."""
-        return self.disks[word[1:-1]].node if word.startswith("{") and word.endswith("}") else word
+        return self.disks[disk].node if (disk := Identity.read(word).disk) else word
 
     def _missing(self, nodes: Iterable[str], behind: Iterable[str] = ()) -> list[str]:
         """Waits for device nodes; those that did not appear in time. `behind` are those that udev is to look at for them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from raidplan.base.identity import Identity
 from raidplan.facts import Machine, read_machine
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.places import CHECK_OF_CRON, DEFAULTS
@@ -40,4 +41,5 @@ def paths_of(plan: Plan) -> tuple[str, ...]:
 
 def swap_files_of(plan: Plan) -> tuple[str, ...]:
     """The swap files as the commands of the plan name them: from the rescue system on, where there is a target."""
-    return tuple(key.removeprefix("file:") for key in plan.proof_keys("swap") if key.startswith("file:"))
+    keys = map(Identity.read, plan.proof_keys("swap"))
+    return tuple(key for kind, key in keys if kind == "file")

@@ -17,6 +17,7 @@ from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown.assembly_hold import lift
 from raidplan.apply.undo.copying import NoRoom, Start, keep
 from raidplan.apply.world import World
+from raidplan.base.identity import Identity
 from raidplan.plan.codec import plan_digest, plan_to_json
 from raidplan.plan.origin import LAYOUT, TEARDOWN
 from raidplan.plan.step import Zero
@@ -86,7 +87,7 @@ def _devices(decision: Decision, world: World) -> list[str]:
     udev may have looked at one before its signature was whole; its database, which lsblk shows, then lacks that.
     """
     words = (word for step in decision.whole.steps for word in (*step.guard, *step.awaits))
-    nodes = (decision.nodes.get(word.strip("{}"), word) for word in words)
+    nodes = (decision.nodes.get(Identity.read(word).disk, word) for word in words)
     return [node for node in dict.fromkeys(nodes) if node.startswith("/dev/") and world.exists(node)]
 
 

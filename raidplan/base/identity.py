@@ -1,4 +1,4 @@
-"""Identifiers that follow from the layout, so that files can name what does not exist yet.
+"""Identifiers: the UUIDs that follow from the layout, so that files can name what does not exist yet, and identities.
 
 Every created thing has a UUID derived from the host and the thing's name: the same layout gives the same
 plan on any machine, and what is found half made is known as ours.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from itertools import pairwise
+from typing import NamedTuple, Self
 
 NAMESPACE = uuid.UUID("5c5b1c0e-6b0b-5c0f-9d0a-7261696470ff")
 
@@ -15,6 +16,51 @@ NAMESPACE = uuid.UUID("5c5b1c0e-6b0b-5c0f-9d0a-7261696470ff")
 def derived_uuid(host: str, kind: str, name: str) -> str:
     """The UUID (version 5) of a thing: `derived_uuid("jbod", "array", "s0")`."""
     return str(uuid.uuid5(NAMESPACE, f"{host}/{kind}/{name}"))
+
+
+DISK, NODE = "disk", "node"
+
+
+class Identity(NamedTuple):
+    """A device or another object by what it is; plans, snapshots and journals have it as a text, made and read here alone.
+
+    Of kind `disk` a disk of the layout (`{d00}`), of kind `node` whatever has no more than a node (`/dev/sda`); of all
+    others kind and key (`partition:<uuid>`, `volume:vg0/home`, `file:/swapfile`).
+    """
+
+    kind: str
+    key: str
+
+    def __str__(self) -> str:
+        return {DISK: f"{{{self.key}}}", NODE: self.key}.get(self.kind, f"{self.kind}:{self.key}")
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """The identity in a text: of any text, and what was read gives the same text again."""
+        if text[:1] + text[-1:] == "{}":
+            return cls(DISK, text[1:-1])
+        kind, colon, key = text.partition(":")
+        return cls(kind, key) if colon and kind not in (DISK, NODE) and "/" not in kind else cls(NODE, text)
+
+    @property
+    def disk(self) -> str:
+        """The name of a disk of the layout; empty for anything else."""
+        return self.key if self.kind == DISK else ""
+
+
+def disk_word(name: str) -> str:
+    """The word `{d00}` that stands for the disk d00 in commands, guards and proofs."""
+    return str(Identity(DISK, name))
+
+
+def group_of(volume: str) -> str:
+    """The group of a logical volume, by its key `group/volume`."""
+    return volume.rpartition("/")[0]
+
+
+def mapper_node(volume: str) -> str:
+    """The node of a logical volume, by its key; device-mapper doubles the hyphens of each part."""
+    return "/dev/mapper/" + "-".join(part.replace("-", "--") for part in volume.split("/"))
 
 
 def md_form(text: str) -> str:

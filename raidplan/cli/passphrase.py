@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from raidplan.apply.refusal import Refusal, Refused, refusal
+from raidplan.base.identity import Identity
 from raidplan.cli.output import talk
 from raidplan.facts.run import run
 from raidplan.plan.step import Plan, Run, Step
@@ -125,5 +126,5 @@ def opens(step: Step, nodes: Mapping[str, str], key: bytes = b"") -> bool:
     """Whether the key of a step that opens an encryption fits one of the header's key slots."""
     assert isinstance(step.action, Run)
     program, verb, *words, device, _ = step.action.argv
-    node = nodes.get(device.strip("{}"), device)
+    node = nodes.get(Identity.read(device).disk, device)
     return run((program, verb, "--test-passphrase", *words, node), key).ok

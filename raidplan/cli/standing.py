@@ -61,5 +61,5 @@ def journalled(plan: Plan, state: str | None) -> Mapping[str, Properties]:
     return {
         proof.key: proof.expect
         for proof in proofs
-        if proof.kind == "array" and (past.is_open or f"array:{proof.key}" in past.made)
+        if proof.kind == "array" and (past.is_open or str(proof.identity) in past.made)
     }

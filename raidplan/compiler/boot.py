@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from raidplan.base.identity import disk_word, mapper_node
 from raidplan.compiler import grub, systemd_boot
 from raidplan.plan.boot_loaders import DPKG, GRUB, HOOK, SYSTEMD_BOOT, enter
 from raidplan.plan.places import RULES_BEGIN
@@ -45,7 +46,7 @@ def _entries(topology: Topology, places: Sequence[BootPlace], ready: str) -> Ite
             id=f"boot.entry.{place.name}",
             phase="configure",
             say=f"enter {place.name} into the firmware's boot order, as '{host} {place.disk}'",
-            action=Run(enter(f"{{{place.disk}}}", place.number, f"{host} {place.disk}"), inside=True),
+            action=Run(enter(disk_word(place.disk), place.number, f"{host} {place.disk}"), inside=True),
             because="boot",
             needs=(*before, ready.format(place.name)),
             targets=("the firmware's boot order",),
@@ -74,6 +75,6 @@ def _root(topology: Topology) -> str:
         return ""
     device = topology.taken(next(item.kind.uses(item.name, item.path)))
     if device.kind == "volume":
-        return "/dev/mapper/" + "-".join(part.replace("-", "--") for part in device.uuid.split("/"))
+        return mapper_node(device.uuid)
     make = next(item.kind.steps(item.name, item.path, topology))
     return f"UUID={make.proof.key if make.proof else ''}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
+from raidplan.base.identity import disk_word
 from raidplan.compiler.boot_script import script_step
 from raidplan.plan.boot_loaders import (
     ANSWER,
@@ -44,7 +45,7 @@ def _in_boot_sector(place: BootPlace, uuid: str, before: tuple[str, ...]) -> Ste
         id=f"boot.grub.{place.disk}",
         phase="configure",
         say=f"install GRUB on {place.disk}: the boot sector, and its core image in {place.name}",
-        action=Run(install_bios(f"{{{place.disk}}}"), inside=True),
+        action=Run(install_bios(disk_word(place.disk)), inside=True),
         because="boot",
         needs=before,
         # One after the other: each writes the same files below /boot.

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from raidplan.base.hidden import escaped
-from raidplan.base.identity import lvm_form
+from raidplan.base.identity import Identity, lvm_form
+from raidplan.base.magic import Content, SignatureAt
 from raidplan.facts.arrays import Array
 from raidplan.facts.block import Block, Names, text_of
 from raidplan.facts.loop_devices import loops_on_devices
@@ -58,7 +59,7 @@ def read_block_devices(readings: Readings, names: Names, md: Iterable[Array]) ->
 def _idle(readings: Readings, array: Array) -> BlockFact:
     return BlockFact(
         name=array.block.name,
-        identity=f"array:{array.uuid}",
+        identity=str(Identity("array", array.uuid)),
         node=_node(array.block, "array", ()),
         kind="array",
         size=0,
@@ -87,13 +88,13 @@ def _node(block: Block, kind: str, links: Sequence[str]) -> str:
     return link or (block.node if SAFE_NAME.fullmatch(block.name) else "")
 
 
-def _found(readings: Readings, block: Block) -> Iterator[str]:
+def _found(readings: Readings, block: Block) -> Iterator[SignatureAt]:
     """The device's own signatures, then those of its partitions."""
     parts = [other for other in readings.blocks.values() if other.disk == block.name]
     for one in (block, *sorted(parts, key=lambda part: part.partition)):
         number = 0 if one is block else one.partition
         for signature in readings.signatures.get(one.node, ()):
-            yield found_line(number, signature.offset, signature.type, signature.uuid)
+            yield signature_at(number, signature.offset, signature.type, signature.uuid)
 
 
 def _content(readings: Readings, block: Block) -> Iterator[str]:
@@ -104,10 +105,10 @@ def _content(readings: Readings, block: Block) -> Iterator[str]:
         yield escaped(one.type) + (f" '{escaped(one.label)}'" if one.label else "")
 
 
-def found_line(partition: int, offset: str, kind: str, uuid: str) -> str:
-    """A signature as one line of plain characters: the number of the partition (0: the device itself), then
-    what `wipefs --output=OFFSET,TYPE,UUID` says."""
-    return re.sub(r"[^A-Za-z0-9 :._-]", "", f"{partition} {offset} {kind} {uuid}").rstrip()
+def signature_at(partition: int, offset: str, kind: str, uuid: str) -> SignatureAt:
+    """A signature as `wipefs --output=OFFSET,TYPE,UUID` says it, of plain characters alone."""
+    plain = re.sub(r"[^A-Za-z0-9 :._-]", "", f"{kind} {uuid}").rstrip()
+    return SignatureAt(partition, int(offset, 16), Content.read(plain))
 
 
 def direct_uses(readings: Readings) -> dict[str, list[str]]:

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.identity import Identity
+from raidplan.base.magic import Content
 from raidplan.facts.block import Names, read_at
 from raidplan.facts.machine import Properties
 from raidplan.facts.mounts import SwapArea
@@ -29,7 +31,7 @@ def table_objects(readings: Readings) -> dict[str, Properties]:
         if table.uuid in found:
             _also(found[table.uuid], node)
             continue
-        rows = [f"{entry.uuid} {entry.start} {entry.size} {entry.type}" for entry in table.entries]
+        rows = [str(entry.row) for entry in table.entries]
         found[table.uuid] = {"partitions": rows, "disk": node}
     return {**found}
 
@@ -43,7 +45,7 @@ def content_objects(readings: Readings, names: Names) -> dict[str, Properties]:
     """The content of each device, `type uuid` for each signature; `?` where it could not be read."""
     found: dict[str, Properties] = {}
     for name, block in readings.blocks.items():
-        words = [f"{one.type} {one.uuid}".strip() for one in readings.signatures.get(block.node, ())]
+        words = [str(Content(one.type, one.uuid)) for one in readings.signatures.get(block.node, ())]
         found[names.of(name)] = {"carries": ["?"] if block.node in readings.unreadable else words}
     return found
 
@@ -82,7 +84,7 @@ def swap_objects(readings: Readings, names: Names, paths: Iterable[str]) -> dict
     for path in dict.fromkeys([*files, *paths]):
         size = _swap_file_size(readings.root, path, path in files)
         if size:
-            found[f"file:{path}"] = {"size": size, **_use(files.get(path))}
+            found[str(Identity("file", path))] = {"size": size, **_use(files.get(path))}
     return found
 
 

@@ -76,7 +76,7 @@ class Stack:
 
     def called(self, block: BlockFact) -> str:
         """The name of a device in a sentence: its layout name, its own name, or its place on a disk."""
-        name = block.identity.partition(":")[2]
+        name = block.key
         match block.kind:
             case "disk":
                 return self.named(block.name)
@@ -89,7 +89,7 @@ class Stack:
                 called = f"'{stored}'" if stored else name
                 return f"the array {called} ({escaped(f'/dev/{block.name}')})"
             case "volume":
-                return f"the volume {escaped(name) if block.identity.startswith('volume:') else block.name}"
+                return f"the volume {escaped(name) if name else block.name}"
             case "mapping":
                 opened = self.machine.observe("mapping", name) or {}
                 return f"the opened encryption {escaped(str(opened.get('name') or block.name))}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from raidplan.base.figures import Figures
+from raidplan.base.identity import Identity
 from raidplan.facts.machine import DiskFact, Machine, PartitionFact
 from raidplan.plan.disk_identity import DiskIdentity, KeptPartition
 
@@ -48,5 +49,5 @@ def _differing(
     if wanted.holds and wanted.holds not in partition.holds:
         yield "holds", " and ".join(partition.holds or partition.signatures), wanted.holds
     mount = machine.observe("mount", wanted.mount) if here and wanted.mount else None
-    if here and wanted.mount and (mount or {}).get("source") != f"partition:{partition.uuid}":
+    if here and wanted.mount and (mount or {}).get("source") != str(Identity("partition", partition.uuid)):
         yield "mount", str((mount or {}).get("source", "")), wanted.mount

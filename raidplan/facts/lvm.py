@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from raidplan.base.identity import Identity
 from raidplan.facts.block import Names
 from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import Ask, rows_of
@@ -80,7 +81,7 @@ def _volume(row: Mapping[str, str], running: Collection[str]) -> Properties:
     return {
         "size": _number(row.get("lv_size")),
         "read_ahead": _number(ahead) if ahead.isdecimal() else ahead,
-        "active": f"volume:{called}" in running,
+        "active": str(Identity("volume", called)) in running,
         "node": f"/dev/{called}",
     }
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args
 
+from raidplan.base.identity import DISK, NODE, Identity, disk_word
+from raidplan.base.magic import Content, SignatureAt
 from raidplan.plan.step import Value
 
 FORMAT_VERSION = 1
@@ -135,8 +137,8 @@ class BlockFact:
     below: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     """Direct users that are no block devices themselves: `mounted at /data`, `swap`."""
-    found: tuple[str, ...] = ()
-    """The signatures that libblkid finds on it and on its partitions, as `found_line` writes them."""
+    found: tuple[SignatureAt, ...] = ()
+    """The signatures that libblkid finds on it and on its partitions."""
     content: tuple[str, ...] = ()
     """The content in words, of the device alone; without `found`, content that libblkid does not recognise."""
     state: str = ""
@@ -145,6 +147,12 @@ class BlockFact:
     """For a volume, the UUID of its group."""
     unknown_from: int = -1
     """The start of bytes that nothing recognises; -1 where there are none, or nobody knows."""
+
+    @property
+    def key(self) -> str:
+        """The key in `identity`, by which objects of its kind are known; empty for what has a node alone, and for a disk."""
+        kind, key = Identity.read(self.identity)
+        return key if kind not in (DISK, NODE) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +177,9 @@ class Machine:
         """The properties of an object, or None if there is none."""
         return self.objects.get(kind, {}).get(key)
 
-    def carried(self, identity: str) -> list[str]:
-        """The signatures on a device, type and UUID of each; empty where there are none, or where nobody asked."""
-        found = (self.observe("content", identity) or {}).get("carries")
-        return list(found) if isinstance(found, list) else []
+    def carried(self, identity: str) -> list[Content]:
+        """The content of a device, by each of its signatures; empty where there are none, or where nobody asked."""
+        return [*map(Content.read, texts((self.observe("content", identity) or {}).get("carries")))]
 
     def disk(self, node: str) -> DiskFact | None:
         """The disk with this node, or with this link to it."""
@@ -180,7 +187,7 @@ class Machine:
 
     def named(self, disks: Mapping[str, str]) -> Machine:
         """The same machine, with its disks (node to layout name) called `{d00}` where objects name them."""
-        names = {node: f"{{{name}}}" for node, name in disks.items()}
+        names = {node: disk_word(name) for node, name in disks.items()}
         objects = {
             kind: of_kind
             if kind in NO_DEVICES
@@ -208,7 +215,7 @@ class Machine:
             "format_version": FORMAT_VERSION,
             **scalars,
             "disks": [asdict(disk) for disk in self.disks],
-            "blocks": [asdict(block) for block in self.blocks],
+            "blocks": [{**asdict(block), "found": [*map(str, block.found)]} for block in self.blocks],
             "objects": objects,
             "problems": list(self.problems),
         }
@@ -252,7 +259,7 @@ def _machine(data: dict[str, Any]) -> Machine:
         **{name: str(data[name]) for name in ("firmware", "host", "machine_id", "kernel")},
     }
     disks = tuple(_disk(disk) for disk in data["disks"])
-    blocks = tuple(_fact(BlockFact, block) for block in data["blocks"])
+    blocks = tuple(map(_block, data["blocks"]))
     return Machine(disks, objects, blocks=blocks, problems=tuple(map(str, data["problems"])), **scalars)
 
 
@@ -271,6 +278,10 @@ def _disk(data: dict[str, Any]) -> DiskFact:
     partitions = tuple(_fact(PartitionFact, part) for part in data["partitions"])
     traces = tuple(_fact(Trace, trace) for trace in data["traces"])
     return _fact(DiskFact, {**data, "partitions": partitions, "traces": traces})
+
+
+def _block(data: dict[str, Any]) -> BlockFact:
+    return _fact(BlockFact, {**data, "found": tuple(map(SignatureAt.read, data["found"]))})
 
 
 def _fact(kind: type[Fact], data: dict[str, Any]) -> Fact:

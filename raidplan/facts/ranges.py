@@ -49,5 +49,4 @@ def behind_all(ranges: Iterable[tuple[int, int]], at: int, size: int) -> tuple[t
 
 def offsets(block: BlockFact) -> list[int]:
     """The offsets of libblkid's signatures on the device itself."""
-    lines = (line.split(" ") for line in block.found)
-    return [int(words[1], 16) for words in lines if words[0] == "0"]
+    return [one.offset for one in block.found if not one.partition]

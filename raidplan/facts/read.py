@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from raidplan.base.hidden import escaped
+from raidplan.base.identity import Identity
 from raidplan.facts import arrays, contents, host, lvm
 from raidplan.facts.block import Block, Names, read_at, read_blocks
 from raidplan.facts.block_devices import read_block_devices
@@ -172,14 +173,14 @@ def _names(
     identities: dict[str, str] = {}
     for name, block in blocks.items():
         if name in uuids:
-            identities[name] = f"array:{uuids[name]}"
+            identities[name] = str(Identity("array", uuids[name]))
         elif block.volume:
-            identities[name] = f"volume:{block.volume}"
+            identities[name] = str(Identity("volume", block.volume))
         elif block.mapping:
-            identities[name] = f"mapping:{block.mapping}"
+            identities[name] = str(Identity("mapping", block.mapping))
         else:
             uuid = _partition_uuid(block, tables.get(block.disk))
-            identities[name] = f"partition:{uuid}" if uuid else block.node
+            identities[name] = str(Identity("partition", uuid)) if uuid else block.node
     return Names(identities, {block.number: name for name, block in blocks.items()}, root / "dev")
 
 

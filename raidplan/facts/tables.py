@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from raidplan.plan.partitions import PartitionRow
+
 Reader = Callable[[int, int], bytes]
 """Bytes at (offset, size) of a device."""
 
@@ -25,6 +27,11 @@ class Entry:
     start: int
     size: int
     name: str = ""
+
+    @property
+    def row(self) -> PartitionRow:
+        """The partition as proofs have it."""
+        return PartitionRow(self.uuid, self.start, self.size, self.type)
 
 
 @dataclass(frozen=True, slots=True)

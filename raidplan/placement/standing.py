@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from raidplan.base.identity import derived_uuid
+from raidplan.base.identity import Identity, derived_uuid
 from raidplan.layout.kinds.naming import identity
 from raidplan.layout.kinds.pool import Pool
 from raidplan.plan.step import Value
@@ -47,5 +47,5 @@ def _identity(array: str, name: str, topology: Topology) -> str:
     """The identity that a device of a pool has as a member of the array."""
     device = topology.devices.get(name)
     if device is None or (device.kind == "disk" and not topology.layout.arrays[array].whole_disks):
-        return f"partition:{derived_uuid(topology.host, 'partition', f'{name}.{array}')}"
+        return str(Identity("partition", derived_uuid(topology.host, "partition", f"{name}.{array}")))
     return identity(device)

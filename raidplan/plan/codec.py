@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
+from raidplan.base.magic import SignatureAt
 from raidplan.plan.disk_identity import disk_from_data, disk_to_data
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS
 from raidplan.plan.loss import Loss, loss_from_data, loss_to_data, said_before
@@ -68,9 +69,8 @@ def step_to_data(step: Step, words: Words | None = None) -> dict[str, Any]:
     data |= _action_to_data(step.action)
     for name in STEP_LISTS:
         data[name] = list(getattr(step, name))
-    said = [{"what": words(loss)} if words else {} for loss in step.destroys]
     data["destroys"] = [
-        {**what, **loss_to_data(loss)} for what, loss in zip(said, step.destroys, strict=True)
+        {**({"what": words(loss)} if words else {}), **loss_to_data(loss)} for loss in step.destroys
     ]
     data |= {"because": step.because, "line": step.line}
     if step.proof:
@@ -112,7 +112,7 @@ def _action_to_data(action: Action) -> dict[str, Any]:
         case SetAttribute():
             return {"file": action.file, "attribute": action.content}
         case Zero():
-            found = None if action.found is None else list(action.found)
+            found = None if action.found is None else [*map(str, action.found)]
             return {"zero": action.device, "ranges": [list(one) for one in action.ranges], "found": found}
 
 
@@ -199,7 +199,8 @@ def _action_from_data(data: dict[str, Any]) -> Action:
         return Run(_texts(data["argv"]), stdin, of(bool, data.get("inside", False)), key)
     if "zero" in data:
         ranges = tuple((of(int, start), of(int, size)) for start, size in data["ranges"])
-        return Zero(_text(data["zero"]), ranges, None if data["found"] is None else _texts(data["found"]))
+        found = None if data["found"] is None else tuple(map(SignatureAt.read, _texts(data["found"])))
+        return Zero(_text(data["zero"]), ranges, found)
     file = _text(data["file"])
     if "attribute" in data:
         return SetAttribute(file, _text(data["attribute"]))

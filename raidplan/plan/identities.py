@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from raidplan.base.identity import Identity
 from raidplan.plan.step import Plan
 
 PARTITION = "/dev/disk/by-partuuid/"
@@ -13,7 +14,7 @@ PARTITION = "/dev/disk/by-partuuid/"
 def made_nodes(plan: Plan) -> dict[str, str]:
     """The nodes that steps make, to the identity of what they are."""
     return {
-        node: f"{step.proof.kind}:{step.proof.key}"
+        node: str(step.proof.identity)
         for step in plan.steps
         if step.proof and step.proof.kind in ("array", "mapping", "volume")
         for node in step.awaits
@@ -23,5 +24,11 @@ def made_nodes(plan: Plan) -> dict[str, str]:
 def identity_of(node: str, made: Mapping[str, str]) -> str:
     """The name in proofs of the device that a step names `node`; `made` as from `made_nodes`."""
     if node.startswith(PARTITION):
-        return f"partition:{node.removeprefix(PARTITION)}"
+        return str(Identity("partition", node.removeprefix(PARTITION)))
     return made.get(node, node)
+
+
+def node_of(identity: str) -> str:
+    """The link by which steps name a partition; of any other device the identity itself."""
+    kind, key = Identity.read(identity)
+    return PARTITION + key if kind == "partition" else identity

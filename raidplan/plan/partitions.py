@@ -1,6 +1,10 @@
-"""The types of partitions that plans write, by the words of a layout."""
+"""The partitions of a table, as proofs have them, and the types that plans write, by the words of a layout."""
 
 from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+from raidplan.base.identity import Identity
 
 TYPE_CODES: dict[str, str] = {
     "linux": "0FC63DAF-8483-4772-8E79-3D69D8477DE4",
@@ -11,3 +15,31 @@ TYPE_CODES: dict[str, str] = {
     "bios-boot": "21686148-6449-6E6F-744E-656564454649",
 }
 """GPT partition types (UEFI specification 2.10, 5.3.3; systemd's discoverable partitions)."""
+
+
+class PartitionRow(NamedTuple):
+    """A partition in the table of a proof or a machine; start and size in bytes, the type as a code."""
+
+    uuid: str
+    start: int
+    size: int
+    type: str
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self))
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """The partition in a row. Raises ValueError."""
+        uuid, start, size, type = text.split()
+        return cls(uuid, int(start), int(size), type)
+
+    @property
+    def identity(self) -> str:
+        """The partition as proofs name it."""
+        return str(Identity("partition", self.uuid))
+
+
+def partition_rows(rows: object) -> tuple[PartitionRow, ...]:
+    """The partitions in the property of a table. Raises ValueError."""
+    return tuple(map(PartitionRow.read, rows)) if isinstance(rows, list | tuple) else ()

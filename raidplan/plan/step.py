@@ -9,10 +9,13 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from raidplan.base.identity import Identity
+from raidplan.base.magic import SignatureAt
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, Generator, Hook
 from raidplan.plan.loss import Loss
 from raidplan.plan.origin import LAYOUT, Origin
+from raidplan.plan.partitions import PartitionRow, partition_rows
 
 Value = str | int | bool | None | list[str]
 """A value of a property of the machine."""
@@ -101,13 +104,13 @@ class Zero(NamedTuple):
     """Write zeroes over ranges of a device, and read them back.
 
     A range is (start, size) in bytes; a negative start counts from the end, and what lies beyond either end
-    is left out. Each is on the device before the next is begun. `found` is all that may be on the device before, one line for each signature; None where the
+    is left out. Each is on the device before the next is begun. `found` is all that may be on the device before; None where the
     device was made a moment ago, so that whatever shows in it is left from earlier.
     """
 
     device: str
     ranges: tuple[tuple[int, int], ...]
-    found: tuple[str, ...] | None = None
+    found: tuple[SignatureAt, ...] | None = None
 
     def within(self, size: int) -> tuple[tuple[int, int], ...]:
         """The ranges of a device of `size` bytes, counted from its front."""
@@ -125,6 +128,26 @@ class Proof(NamedTuple):
     kind: str
     key: str
     expect: Mapping[str, Value]
+
+    @property
+    def identity(self) -> Identity:
+        """The object."""
+        return Identity(self.kind, self.key)
+
+    @property
+    def file(self) -> str:
+        """The path of a swap file; empty for any other object."""
+        kind, key = Identity.read(self.key)
+        return key if kind == "file" else ""
+
+    @property
+    def partitions(self) -> tuple[PartitionRow, ...]:
+        """The partitions of a table; none of any other object."""
+        if self.kind != "table":
+            return ()
+        rows = self.expect["partitions"]
+        assert isinstance(rows, list)
+        return partition_rows(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +194,7 @@ class Step:
             words += self.action.argv
         if isinstance(self.action, Zero):
             words += (self.action.device,)
-        return frozenset(word[1:-1] for word in words if word.startswith("{") and word.endswith("}"))
+        return frozenset(name for word in words if (name := Identity.read(word).disk))
 
     @property
     def changes(self) -> bool:
@@ -205,11 +228,7 @@ class Step:
     @property
     def new_partitions(self) -> tuple[tuple[int, int], ...]:
         """(start, size) in bytes of the partitions that it makes."""
-        if self.proof is None or self.proof.kind != "table":
-            return ()
-        rows = self.proof.expect["partitions"]
-        assert isinstance(rows, list)
-        return tuple((int(start), int(size)) for _, start, size, _ in (row.split() for row in rows))
+        return tuple((row.start, row.size) for row in self.proof.partitions) if self.proof else ()
 
 
 ADDED = "+"

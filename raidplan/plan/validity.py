@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
+from raidplan.base.identity import Identity
+from raidplan.base.magic import SignatureAt, member_of
 from raidplan.plan.initramfs import image_makers
 from raidplan.plan.step import PHASES, Plan, Run, Step, WriteBlock, Zero
 
@@ -16,8 +18,8 @@ MAKERS = {"sfdisk": "table", "mke2fs": "filesystem", "mkswap": "swap", "pvcreate
 """Programs that write over a device whatever it holds, to the kind of what they make; besides `mkfs.*` and mdadm."""
 MADE = ("table", "array", "encryption", "filesystem", "swap", "physical_volume")
 MAKING = ("partition", "array", "volume", "format")
-FILE, MAPPING = "file:", "mapping:"
-"""The beginning of the key of a swap file: another step proves that there was no such file, and makes it; or of swap on what has a random key."""
+KEYS = ("file", "mapping")
+"""The kinds that keys of swap name: a file, of which another step proves that there was none, and makes it; or what has a random key."""
 
 
 def faults(plan: Plan) -> Iterator[str]:
@@ -59,7 +61,7 @@ def _unguarded(step: Step) -> Iterator[str]:
         yield f"the step {step.id} makes a {made.replace('_', ' ')} and does not prove it"
     if not made and not (kind in MADE and step.phase in MAKING and not step.changes):
         return
-    in_file = step.proof is not None and step.proof.key.startswith((FILE, MAPPING))
+    in_file = step.proof is not None and Identity.read(step.proof.key).kind in KEYS
     if not step.guard and not in_file:
         yield f"the step {step.id} writes over a device and has no guard that proves it blank"
     for device in _devices(step):
@@ -83,7 +85,7 @@ def makes(step: Step) -> str:
 
 def _devices(step: Step) -> list[str]:
     words = step.action.argv[1:] if isinstance(step.action, Run) else ()
-    return [word for word in words if word.startswith(("/dev/", "{"))]
+    return [word for word in words if word.startswith("/dev/") or Identity.read(word).disk]
 
 
 def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[str]:
@@ -109,9 +111,9 @@ def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[st
                 yield f"the step {step.id} clears {device}, for which nothing in the plan gives a reason"
 
 
-def _of_arrays(found: Sequence[str], arrays: Set[str]) -> bool:
+def _of_arrays(found: Sequence[SignatureAt], arrays: Set[str]) -> bool:
     """The step takes nothing but superblocks of the plan's own arrays, from a spare that is taken out."""
-    return all(line.endswith(tuple(f" linux_raid_member {uuid}" for uuid in arrays)) for line in found)
+    return {one.content for one in found} <= {member_of(uuid) for uuid in arrays}
 
 
 def _in_the_way(step: Step, device: str, steps: Sequence[Step]) -> bool:

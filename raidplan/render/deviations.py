@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from raidplan.base.hidden import escaped
+from raidplan.base.identity import Identity
 from raidplan.base.size import human
 from raidplan.facts.prove import Deviation
 from raidplan.plan.step import Value
@@ -58,7 +59,7 @@ def _listed(items: list[str]) -> str:
 
 def _name(text: str) -> str:
     """Text that may name a disk as proofs do: without the braces."""
-    return escaped(text[1:-1] if text.startswith("{") and text.endswith("}") else text)
+    return escaped(Identity.read(text).disk or text)
 
 
 def _words(name: str) -> str:

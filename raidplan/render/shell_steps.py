@@ -31,7 +31,7 @@ def variables_of(disks: Sequence[DiskIdentity]) -> dict[str, str]:
 
 def found_line(action: Zero, variables: Mapping[str, str]) -> str:
     """The check that a device carries no more than when the plan was made."""
-    lines = (quoted(line) for line in action.found or ())
+    lines = (quoted(str(one)) for one in action.found or ())
     return wrapped(["require_found", shell_word(action.device, variables), *lines])
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from raidplan.base.magic import SignatureAt
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact, Trace
 
@@ -68,8 +69,8 @@ class Others:
 def blocks() -> Iterable[BlockFact]:
     """As sysfs shows them."""
     for number, node in enumerate(NODES):
-        found = {2: (f"0 0x438 ext4 {PRECIOUS}",), 3: ()}.get(
-            number, (f"0 0x1000 linux_raid_member {ARRAY}",)
+        found = {2: (SignatureAt.read(f"0 0x438 ext4 {PRECIOUS}"),), 3: ()}.get(
+            number, (SignatureAt.read(f"0 0x1000 linux_raid_member {ARRAY}"),)
         )
         yield BlockFact(f"other{number}", node, node, "disk", 10**12, found=found)
     yield BlockFact("md99", f"array:{ARRAY}", ARRAY_NODE, "array", 10**12, 0, ("other0", "other1"), (), (), (), "clean")  # fmt: skip

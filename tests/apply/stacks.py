@@ -8,6 +8,7 @@ from typing import Any
 from raidplan.apply.decide.redo_steps import redo
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past
+from raidplan.base.magic import Content, SignatureAt
 from raidplan.facts import DiskFact, Machine, PartitionFact
 from raidplan.facts.machine import BlockFact, Trace, Where
 from raidplan.plan.codec import plan_from_json, plan_to_json
@@ -54,7 +55,7 @@ class Box:
         """A whole disk of 1 TB."""
         self.disks[name] = DiskFact(f"/dev/{name}", name, TB, serial=serial, traces=traces)
         found = tuple(
-            f"0 {hex(one.offset)} {one.type} {one.uuid}".rstrip() for one in traces if not one.place
+            SignatureAt(0, one.offset, Content(one.type, one.uuid)) for one in traces if not one.place
         )
         self.blocks[name] = BlockFact(name, f"/dev/{name}", f"/dev/{name}", "disk", TB, found=found)
         return self
@@ -89,7 +90,9 @@ class Box:
         disk, place = (
             (block.below[0], f"partition {name[len(block.below[0]) :]}") if block.below else (name, "")
         )
-        self.blocks[name] = replace(block, found=(*block.found, f"0 0x1000 linux_raid_member {array}"))
+        self.blocks[name] = replace(
+            block, found=(*block.found, SignatureAt.read(f"0 0x1000 linux_raid_member {array}"))
+        )
         detail = f"{level} of {members}, metadata 1.2"
         where: Where = "partition" if block.below else "disk"
         return self.trace(disk, Trace(block.start + 4096, "linux_raid_member", block.start, block.size, place, array, label, detail, members, where))  # fmt: skip
@@ -120,7 +123,10 @@ class Box:
     def filesystem(self, name: str, uuid: str = PHOTOS, label: str = "photos", kind: str = "ext4") -> Box:
         """A file system on a partition, an array or a volume."""
         block = self.blocks[name]
-        found, content = (*block.found, f"0 0x438 {kind} {uuid}"), (*block.content, f"{kind} '{label}'")
+        found, content = (
+            (*block.found, SignatureAt.read(f"0 0x438 {kind} {uuid}")),
+            (*block.content, f"{kind} '{label}'"),
+        )
         self.blocks[name] = replace(block, found=found, content=content)
         if block.kind == "partition":
             disk, number = block.below[0], name[len(block.below[0]) :]

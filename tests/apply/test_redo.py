@@ -13,6 +13,7 @@ from raidplan.apply.execute import execute
 from raidplan.apply.recheck_target import ARRAY
 from raidplan.apply.world import World
 from raidplan.base.identity import md_form
+from raidplan.base.magic import SignatureAt
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan.step import Plan, Run, Step, Zero
@@ -66,7 +67,7 @@ def test_members_are_cleared_with_the_superblock_last(plan: Plan) -> None:
     )
     assert stop.action == Run(("mdadm", "--stop", link))
     ranges = ((0, 4096), (8192, FRONT - 8192), (SIZE - BACK, BACK), (4096, 4096))
-    found = (f"0 0x1000 linux_raid_member {uuid}",)
+    found = (SignatureAt.read(f"0 0x1000 linux_raid_member {uuid}"),)
     assert [first.action, second.action] == [Zero(node, ranges, found) for node in create.guard]
     assert stop.id in first.needs and {stop.id, first.id, second.id} < {*create.needs}
     steps = (stop, first, second, create)
@@ -94,7 +95,7 @@ def test_a_file_system_that_was_not_finished_is_cleared_with_what_was_found(plan
     box.put("content", f"array:{array}", carries=[f"ext4 {ours}"])
     clear, _ = redone(plan, "filesystem.data.make", box)
     assert isinstance(clear.action, Zero) and clear.clears == ("/dev/md/data",) and not clear.destroys
-    assert clear.action.found == (f"0 0x438 ext4 {ours}",)
+    assert clear.action.found == (SignatureAt.read(f"0 0x438 ext4 {ours}"),)
     assert clear.action.ranges == ((0, FRONT), (box.blocks["md127"].size - BACK, BACK))
 
 
@@ -126,7 +127,9 @@ def test_another_array_of_that_name_is_not_stopped(plan: Plan, tmp_path: Path, n
 def test_what_somebody_made_since_is_not_cleared(plan: Plan, tmp_path: Path, node: str) -> None:
     """Another file system stands there when its turn comes; what was to be cleared goes."""
     array, ours = uuid_of(plan, "array.data.create"), uuid_of(plan, "filesystem.data.make")
-    block = BlockFact("md127", f"array:{array}", node, "array", 16 * MIB, found=(f"0 0x438 ext4 {ours}",))
+    block = BlockFact(
+        "md127", f"array:{array}", node, "array", 16 * MIB, found=(SignatureAt.read(f"0 0x438 ext4 {ours}"),)
+    )
     box = pair(plan)
     box.blocks["md127"] = block
     box.put("filesystem", ours, device=f"array:{array}", untouched=True)

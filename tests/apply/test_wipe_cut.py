@@ -22,7 +22,7 @@ from raidplan.apply.journal.step_fingerprints import marks, marks_of_added
 from raidplan.apply.reading import read_for
 from raidplan.facts import Machine
 from raidplan.facts.block import read_at
-from raidplan.facts.block_devices import found_line
+from raidplan.facts.block_devices import signature_at
 from raidplan.facts.ranges import joined
 from raidplan.facts.read import read_only
 from raidplan.facts.signatures import read_signatures
@@ -178,7 +178,7 @@ class Wiped:
         here = Place(0, SIZE, signatures=signatures)
         traces = read_traces(partial(read_at, self.node), SECTOR, here)
         name = Path(self.node).name
-        lines = tuple(found_line(0, one.offset, one.type, one.uuid) for one in signatures)
+        lines = tuple(signature_at(0, one.offset, one.type, one.uuid) for one in signatures)
         return replace(
             self.machine,
             disks=tuple(

@@ -10,6 +10,7 @@ from pathlib import Path
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out
+from raidplan.base.magic import SignatureAt
 from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import BlockFact, Trace
@@ -35,7 +36,9 @@ class Old(Simulated):
             if disk.node not in NODES
         ]  # fmt: skip
         if array:
-            found = tuple(f"0 0x438 {words}" for words in self.state.content.get(f"array:{OLD}", ()))
+            found = tuple(
+                SignatureAt.read(f"0 0x438 {words}") for words in self.state.content.get(f"array:{OLD}", ())
+            )
             content = tuple(words.split()[0] for words in self.state.content.get(f"array:{OLD}", ()))
             blocks.append(BlockFact("md127", f"array:{OLD}", "/dev/md127", "array", 900 * GIB, 0, ("d0", "d1"), (), found, content, "clean"))  # fmt: skip
         known = {block.identity for block in blocks} | set(MEMBERS)
@@ -51,7 +54,7 @@ class Old(Simulated):
 
         def act() -> None:
             self.state.others.given([device])
-            new = [one for one in self.state.content.get(identity, ()) if action.found is not None and not any(one in line for line in action.found)]  # fmt: skip
+            new = [one for one in self.state.content.get(identity, ()) if action.found is not None and not any(one in str(line) for line in action.found)]  # fmt: skip
             assert not new, f"{device} carries {new}, which nobody was asked about"
             assert identity not in self.state.foreign
             held = device in ("/dev/d0", "/dev/d1") and OLD in self.state.objects.get("array", {})
@@ -92,8 +95,8 @@ class Full(Old):
         return (Trace(4096, "linux_raid_member", 0, TB, "", OLD, "old:data", "raid1 of 2, metadata 1.2", 2),)
 
 
-def _found(state: State, identity: str) -> tuple[str, ...]:
-    return tuple(f"0 0x1000 {words}" for words in state.content.get(identity, ()))
+def _found(state: State, identity: str) -> tuple[SignatureAt, ...]:
+    return tuple(SignatureAt.read(f"0 0x1000 {words}") for words in state.content.get(identity, ()))
 
 
 def machine(root: Path) -> State:

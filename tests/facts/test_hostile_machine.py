@@ -13,9 +13,10 @@ from raidplan.apply.configuration.blocks import wanted_text
 from raidplan.apply.configuration.files import write
 from raidplan.apply.world import World
 from raidplan.base.hidden import escaped
+from raidplan.base.magic import SignatureAt
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.arrays import parse_export
-from raidplan.facts.block_devices import SAFE_NAME, found_line
+from raidplan.facts.block_devices import SAFE_NAME, signature_at
 from raidplan.facts.disks import parse_lsblk
 from raidplan.facts.match import match, meaningful
 from raidplan.facts.signatures import parse_wipefs
@@ -70,7 +71,9 @@ def test_a_serial_is_no_prefix_of_another() -> None:
 @given(st.text(max_size=40))
 def test_text_of_a_disk_is_one_harmless_line(text: str) -> None:
     assert escaped(text).isprintable()
-    assert found_line(0, "0x438", "ext4", text).isascii() and "\n" not in found_line(0, "0x438", text, text)
+    for found in (signature_at(0, "0x438", "ext4", text), signature_at(0, "0x438", text, text)):
+        assert str(found).isascii() and "\n" not in str(found)
+        assert SignatureAt.read(str(found)) == found
 
 
 @pytest.mark.parametrize("name", ["md127", "md_s0", "md5", "loop0", "nvme0n1p2", "dm-0"])
@@ -166,7 +169,7 @@ def test_what_stands_on_what_is_read_whole(server: Server) -> None:
     assert blocks["md_s0"].uses == ("mounted at /data",) and blocks["md_s0"].content == ("ext4 'data'",)
     assert (blocks["dm-0"].kind, blocks["dm-0"].group) == ("volume", "QZ1gHf-9DaL-abl7-V4qN-Yqsb-HX7k-a580W8")
     assert blocks["dm-0"].uses == ("swap",) and blocks["dm-0"].below == ("md_r10",)
-    assert blocks["sda"].found[:4] == (
+    assert (*map(str, blocks["sda"].found[:4]),) == (
         "0 0x200 gpt", "0 0x1ffffe00 gpt", "0 0x1fe PMBR", "1 0x1000 linux_raid_member 01234567-89ab-cdef-0123-456789abcdef",
     )  # fmt: skip
 

@@ -121,7 +121,7 @@ def test_both_find_the_same(loops: Loops, content: str) -> None:
             tool("mke2fs", "-q", "-L", "a,b\n$(id)", node)
     done = script(f"found_on {node} 0\nfor p in $(partitions_of {node}); do found_on $p \"$(cat \"$(sysfs_of $p)/partition\")\"; done")  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == zero.found_on(node)
+    assert done.stdout.splitlines() == [*map(str, zero.found_on(node))]
 
 
 @ROOT

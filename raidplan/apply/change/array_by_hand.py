@@ -29,7 +29,7 @@ from raidplan.plan.changes import (
     exchange,
     resize,
 )
-from raidplan.plan.identities import PARTITION
+from raidplan.plan.identities import node_of
 from raidplan.plan.step import Value
 
 KEYS = {"members": "raid-devices", "component": "size"}
@@ -174,5 +174,5 @@ def _values(
 
 def _node(identity: str, shown: Callable[[str], str]) -> str:
     """The name in commands of a device that proofs know by its identity."""
-    partition = identity.removeprefix("partition:")
-    return escaped(shown(identity)) if partition == identity else f"{PARTITION}{escaped(partition)}"
+    node = node_of(identity)
+    return escaped(shown(identity) if node == identity else node)

@@ -11,7 +11,7 @@ from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.facts.machine import Properties
 from raidplan.plan.changes import Answer, Reason, contents, fill, short
-from raidplan.plan.partitions import TYPE_CODES
+from raidplan.plan.partitions import TYPE_CODES, PartitionRow, partition_rows
 from raidplan.plan.step import Value
 
 
@@ -95,18 +95,14 @@ def commands(answer: Answer, values: Mapping[str, str], case: str = "commands") 
     return Advice(case, {"commands": filled or (short(answer),), "conditions": answer.before, **since})
 
 
-def _without_type(rows: Value) -> list[str]:
-    return [row.rpartition(" ")[0] for row in _rows(rows)]
-
-
-def _rows(rows: Value) -> list[str]:
-    return list(rows) if isinstance(rows, list) else []
+def _without_type(rows: Value) -> list[PartitionRow]:
+    return [row._replace(type="") for row in partition_rows(rows)]
 
 
 def _types(node: str, now: Value, planned: Value) -> Advice:
     """Advice about partition types; keeping the present type, where a layout has a word for it, changes nothing."""
     words = {code.lower(): word for word, code in TYPE_CODES.items()}
-    pairs = zip(_rows(now), _rows(planned), strict=True)
-    there = dict.fromkeys(words.get(found.split()[-1], "") for found, wanted in pairs if found != wanted)
+    pairs = zip(partition_rows(now), partition_rows(planned), strict=True)
+    there = dict.fromkeys(words.get(found.type, "") for found, wanted in pairs if found != wanted)
     kept = tuple(f"`type: {word}`" for word in there) if all(there) else ()
     return Advice("types", {"node": node, "kept": kept})

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from raidplan.apply.change.array_by_hand import policy_by_apply
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.apply.journal.past import Past
+from raidplan.base.identity import Identity, disk_word
+from raidplan.base.magic import member_of
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact, texts
 from raidplan.facts.members import SIZE, positions
 from raidplan.facts.ranges import BACK, FRONT, behind_all, ends_of
 from raidplan.plan.changes import FAILED_REMOVED, SPARE_ADDED, SPARE_REMOVED, argv, fill
-from raidplan.plan.identities import PARTITION, identity_of, made_nodes
+from raidplan.plan.identities import identity_of, made_nodes, node_of
 from raidplan.plan.loss import Loss, everything_on
 from raidplan.plan.origin import Origin
 from raidplan.plan.step import ADDED, Plan, Step, Zero
@@ -84,7 +86,7 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
     verb = f"spare.{_short(identity)}"
     before: tuple[str, ...] = ()
     begun = f"{difference.step.id}{ADDED}{verb}" in difference.past.begun
-    if begun and {*difference.machine.carried(identity)} == {f"linux_raid_member {uuid}"}:
+    if begun and {*difference.machine.carried(identity)} == {member_of(uuid)}:
         # It was killed before the array took it; mdadm writes the superblock first. Without one, the guard decides.
         clear = forgotten(difference.step, identity, node, difference.machine)
         yield clear
@@ -110,7 +112,7 @@ def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterato
     inside = {each for name in ("members", "spares", "faulty") for each in texts(found.get(name))}
     for identity in sorted(machine.objects.get("content", {})):
         removed = f"{step.id}{ADDED}remove.{_short(identity)}"
-        ours = f"linux_raid_member {step.proof.key}" in machine.carried(identity)
+        ours = member_of(step.proof.key) in machine.carried(identity)
         if ours and identity not in inside and removed in past.begun | past.ended:
             yield forgotten(step, identity, _safe_node(step.awaits[0], identity, plan, "left-spare"), machine)
 
@@ -122,9 +124,7 @@ def forgotten(step: Step, identity: str, node: str, machine: Machine, after: tup
     """
     name, uuid = step.targets[0], step.proof.key if step.proof else ""
     block = next((block for block in machine.blocks if block.identity == identity), None)
-    found = (
-        tuple(line for line in block.found if line.endswith(f" linux_raid_member {uuid}")) if block else ()
-    )
+    found = tuple(one for one in block.found if one.content == member_of(uuid)) if block else ()
     return Step(
         id=f"{step.id}{ADDED}forget.{_short(identity)}",
         phase=step.phase,
@@ -155,22 +155,18 @@ def _superblock_last(block: BlockFact | None, step: Step) -> tuple[tuple[int, in
 def _safe_node(array: str, identity: str, plan: Plan, case: str = "spare-of-others") -> str:
     """A stable name of the device. Raises NotInPlace if the device is not in this layout."""
     if identity in _of_layout(plan):
-        return PARTITION + identity.partition(":")[2] if identity.startswith("partition:") else identity
+        return node_of(identity)
     for node, made in made_nodes(plan).items():
         if made == identity:
             return node
-    device = PARTITION + identity.partition(":")[2] if identity.startswith("partition:") else identity
-    raise NotInPlace(case, device=device, array=array)
+    raise NotInPlace(case, device=node_of(identity), array=array)
 
 
 def _of_layout(plan: Plan) -> set[str]:
     """The disks of a plan and the partitions of their tables, as proofs call them."""
-    rows = (
-        step.proof.expect["partitions"] for step in plan.steps if step.proof and step.proof.kind == "table"
-    )
-    parts = {f"partition:{row.split()[0]}" for each in rows for row in texts(each)}
-    return parts | {f"{{{disk.name}}}" for disk in plan.disks}
+    parts = {row.identity for step in plan.steps if step.proof for row in step.proof.partitions}
+    return parts | {disk_word(disk.name) for disk in plan.disks}
 
 
 def _short(identity: str) -> str:
-    return identity.rpartition(":")[2].strip("{}")
+    return Identity.read(identity).key

@@ -11,6 +11,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.figures import Figure
 from raidplan.base.hidden import escaped
+from raidplan.base.identity import Identity
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.plan.identities import identity_of, made_nodes
@@ -83,10 +84,11 @@ class Difference:
     def _shown(self, value: Value) -> Value:
         if isinstance(value, list):
             return [str(self._shown(each)) for each in value]
-        if not (isinstance(value, str) and value.startswith("{") and value.endswith("}")):
+        disk = Identity.read(value).disk if isinstance(value, str) else ""
+        if not disk:
             return value
         names = (f"/dev/{block.name}" for block in self.machine.blocks if block.identity == value)
-        return next(names, f"the disk {value[1:-1]}")
+        return next(names, f"the disk {disk}")
 
     def then(
         self,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from raidplan.apply.refusal import Refusal
 from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.identity import Identity
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import Properties
@@ -27,7 +28,7 @@ def copy_elsewhere(step: Step, found: Properties, machine: Machine) -> Iterator[
     name = next((block.name for block in machine.blocks if block.identity == place), "")
     base = Stack(machine, {}).base(name)
     # A disk of the layout is called by its name there: `{d00}`.
-    if not name or any(block.name in base and block.identity.startswith("{") for block in machine.blocks):
+    if not name or any(block.name in base and Identity.read(block.identity).disk for block in machine.blocks):
         return
     known = FILESYSTEMS.get(str(found.get("type")))
     argv = SWAP_UUID if kind == "swap" else known.another_uuid if known else ""

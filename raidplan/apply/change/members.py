@@ -9,7 +9,9 @@ from raidplan.apply.change.change_array import forgotten, runs
 from raidplan.apply.change.difference import Difference
 from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note, note
+from raidplan.base.identity import DISK, Identity
 from raidplan.base.levels import LEVELS, Copies, redundancy
+from raidplan.base.magic import member_of
 from raidplan.base.sync_action import HELD, IDLE, RECOVERS
 from raidplan.base.words import listed
 from raidplan.facts import Machine
@@ -168,7 +170,7 @@ def _elsewhere(difference: Difference, ours: list[str]) -> Iterator[str]:
     below = _below([block for block in machine.blocks if block.identity in inside], blocks)
     named = {block.identity: block.name for block in machine.blocks}
     for identity in machine.objects.get("content", {}):
-        carried = f"linux_raid_member {uuid}" in machine.carried(identity)
+        carried = member_of(uuid) in machine.carried(identity)
         if carried and identity not in inside and named.get(identity, "") not in below:
             yield identity
     for disk in machine.disks:
@@ -215,7 +217,7 @@ def _survives(expect: Mapping[str, Value], lost: list[int]) -> bool:
 
 def _is_new(identity: str, difference: Difference) -> bool:
     """Nothing is on the device, or it is a partition that the plan is about to make; or what is on it is this step's own."""
-    if not identity.startswith(("partition:", "{")):
+    if Identity.read(identity).kind not in ("partition", DISK):
         return False
     block = next((block for block in difference.machine.blocks if block.identity == identity), None)
     if difference.machine.carried(identity):
@@ -228,5 +230,5 @@ def _was_ours(identity: str, difference: Difference) -> bool:
     step, past = difference.step, difference.past
     node = _empty(difference).get(identity, "")
     uuid = step.proof.key if step.proof else ""
-    only = {*difference.machine.carried(identity)} <= {f"linux_raid_member {uuid}"}
+    only = {*difference.machine.carried(identity)} <= {member_of(uuid)}
     return only and node in past.ours.get(f"{step.id}{ADDED}{FILLED}", ())

@@ -14,7 +14,7 @@ from raidplan.apply.configuration.blocks import BrokenBlock, file_text
 from raidplan.apply.configuration.lines import numbered
 from raidplan.apply.configuration.mounts import mounts, mounts_before
 from raidplan.apply.journal.past import Past
-from raidplan.base.identity import md_form
+from raidplan.base.identity import Identity, md_form
 from raidplan.facts import Machine
 from raidplan.facts.block_devices import SAFE_NAME
 from raidplan.plan.places import FSTAB, UDEV_RULES
@@ -75,9 +75,8 @@ Obsolete = Standing | Tuned | Mounted | Prioritised
 
 def left_standing(plan: Plan, machine: Machine, past: Past) -> Iterator[Standing]:
     """Objects of earlier versions that still exist and are in no layout now."""
-    described = {f"{step.proof.kind}:{step.proof.key}" for step in plan.steps if step.proof}
-    for made in sorted(past.made - described):
-        kind, _, key = made.partition(":")
+    described = {str(step.proof.identity) for step in plan.steps if step.proof}
+    for kind, key in map(Identity.read, sorted(past.made - described)):
         found = machine.observe(kind, key) if kind in STANDING else None
         if found is not None:
             known = (found.get(name) for name in ("name", "label", "node", "device"))
@@ -143,9 +142,8 @@ def _is_mounted(source: str, point: str, machine: Machine) -> bool:
 
 
 def _priority(source: str, before: list[str], after: list[str], machine: Machine) -> Iterator[Prioritised]:
-    area = machine.observe(
-        "swap", source.removeprefix("UUID=") if source.startswith("UUID=") else f"file:{source}"
-    )
+    of_uuid = source.startswith("UUID=")
+    area = machine.observe("swap", source.removeprefix("UUID=") if of_uuid else str(Identity("file", source)))
     had, wants = (re.search(r"(?:^|,)pri=(\d+)", row[3]) for row in (before, after))
     if area and area.get("active") and had and not wants and area.get("priority") == int(had[1]):
         yield Prioritised(source, int(had[1]))

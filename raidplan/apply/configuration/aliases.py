@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from os.path import basename
 
 from raidplan.apply.configuration.lines import Key, device
-from raidplan.base.identity import md_form
+from raidplan.base.identity import mapper_node, md_form
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact
 
@@ -21,8 +22,8 @@ def aliases(stack: Stack, name: str) -> set[Key]:
         device(f"{tag}={value}") for tag, value in words if value
     }
     block = stack.blocks.get(name)
-    found = [line.split(" ") for line in block.found] if block else []
-    keys |= {device(f"UUID={line[3]}") for line in found if line[0] == "0" and len(line) > 3}
+    own = [one.content.uuid for one in block.found if not one.partition] if block else []
+    keys |= {device(f"UUID={uuid}") for uuid in own if uuid}
     return keys | (set(contents(stack, block.identity)) if block else set())
 
 
@@ -50,7 +51,7 @@ def _nodes(stack: Stack, name: str) -> Iterator[str]:
         return
     if block.node.startswith("/dev/"):
         yield block.node
-    key = block.identity.partition(":")[2]
+    key = block.key
     match block.kind:
         case "partition":
             yield from _of_partition(stack, block, key)
@@ -69,9 +70,9 @@ def of_array(uuid: str, stored: str) -> Iterator[str]:
 
 
 def of_volume(key: str) -> Iterator[str]:
-    """The links of a logical volume `group/volume`; device-mapper doubles the hyphens of each part."""
-    mapped = "-".join(part.replace("-", "--") for part in key.split("/"))
-    yield from (f"/dev/{key}", f"/dev/mapper/{mapped}", f"{BY_ID}dm-name-{mapped}")
+    """The links of a logical volume `group/volume`."""
+    mapped = mapper_node(key)
+    yield from (f"/dev/{key}", mapped, f"{BY_ID}dm-name-{basename(mapped)}")
 
 
 def _of_partition(stack: Stack, block: BlockFact, uuid: str) -> Iterator[str]:

@@ -24,6 +24,7 @@ from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figures
 from raidplan.base.hidden import escaped
+from raidplan.base.identity import Identity
 from raidplan.facts import Machine
 from raidplan.plan.identities import made_nodes
 from raidplan.plan.places import CRYPTTAB, DEFAULTS, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
@@ -114,8 +115,8 @@ def foreign_lines(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iter
     never came to make.
     """
     made = frozenset() if past.is_open else past.made
-    proven = (f"{step.proof.kind}:{step.proof.key}" for step in whole.steps if step.proof)
-    known = {_own_name(*each.split(":", 1)) for each in (*made, *proven)}
+    proven = (step.proof.identity for step in whole.steps if step.proof)
+    known = {_own_name(each) for each in (*map(Identity.read, made), *proven)}
     for action, text in _files(left, machine) if made else ():
         grammar = GRAMMARS.get(action.file)
         for number, keys in grammar(text.inside) if grammar else ():
@@ -124,13 +125,17 @@ def foreign_lines(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iter
                 yield refusal("foreign-lines", place=action.file, number=number, words=words)
 
 
-def _own_name(kind: str, key: str) -> Key:
+def _own_name(made: Identity) -> Key:
     """The name of an object in our own lines."""
-    if kind == "array":
-        return "array", key.replace("-", "")
-    if kind == "mapping" or key.startswith("mapping:"):
-        return "node", f"/dev/mapper/{key.removeprefix('mapping:')}"
-    return ("node", key.removeprefix("file:")) if key.startswith("file:") else device(f"UUID={key}")
+    on = made if made.kind == "mapping" else Identity.read(made.key)
+    match made.kind, on.kind:
+        case "array", _:
+            return "array", made.key.replace("-", "")
+        case _, "mapping":
+            return "node", f"/dev/mapper/{on.key}"
+        case _, "file":
+            return "node", on.key
+    return device(f"UUID={made.key}")
 
 
 def ignored_lines(left: Plan, machine: Machine) -> Iterator[Note]:
@@ -206,7 +211,7 @@ def _implied_names(file: str, whole: Plan, machine: Machine) -> Iterator[Key]:
             yield from map(device, of_volume(uuid))
         if step.creates and step.proof.kind == "array":
             found = machine.observe("array", uuid) or {}
-            node = str(found.get("node") or nodes.get(f"array:{uuid}", ""))
+            node = str(found.get("node") or nodes.get(str(step.proof.identity), ""))
             links = of_array(uuid, name) if file == FSTAB else ()
             yield from map(device, (*links, *([node] if node else [])))
             yield from [("name", name), ("name", name.rpartition(":")[2])] if file == MDADM_CONF else []

@@ -20,6 +20,7 @@ from raidplan.apply.journal.made import is_known
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.step_fingerprints import disks_below
 from raidplan.apply.refusal import Refusal, Refused, refusal
+from raidplan.base.identity import Identity
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.plan.identities import identity_of, made_nodes
@@ -131,8 +132,8 @@ def _is_gone(step: Step, machine: Machine, plan: Plan, past: Past) -> bool:
     if not step.creates or step.proof is None or differences(step.proof, machine) is not None:
         return False
     made = made_nodes(plan)
-    kinds = {identity_of(node, made).partition(":") for node in step.guard}
-    stands = any(kind == "array" and machine.observe(kind, key) for kind, _, key in kinds)
+    below = [Identity.read(identity_of(node, made)) for node in step.guard]
+    stands = any(kind == "array" and machine.observe(kind, key) for kind, key in below)
     return step.id in past.ended or (step.id in past.moved and stands)
 
 

@@ -9,11 +9,14 @@ from collections.abc import Iterator
 
 from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.hidden import escaped
+from raidplan.base.identity import Identity
+from raidplan.base.magic import Content
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import texts
 from raidplan.facts.uses import Use, of_text, use
 from raidplan.plan.loss import Loss, loss
+from raidplan.plan.partitions import partition_rows
 from raidplan.plan.step import Proof
 
 TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
@@ -33,7 +36,7 @@ def carries_ours(device: str, proof: Proof, machine: Machine) -> bool:
     """The device has content, all of which can be the step's own. Raises NotOurs."""
     carried = machine.carried(device)
     foreign = [
-        use("carries", _called(device, machine), content=word) for word in carried if not _ours(word, proof)
+        use("carries", _called(device, machine), content=str(one)) for one in carried if not _ours(one, proof)
     ]
     reasons = [*foreign, *_more(device, proof, machine)]
     if reasons:
@@ -41,9 +44,8 @@ def carries_ours(device: str, proof: Proof, machine: Machine) -> bool:
     return bool(carried)
 
 
-def _ours(word: str, proof: Proof) -> bool:
-    """`word` is a type and a UUID, as `content` has it."""
-    kind, _, uuid = word.partition(" ")
+def _ours(content: Content, proof: Proof) -> bool:
+    kind, uuid = content
     if proof.kind == "table":
         return kind in TABLE_SIGNATURES
     if proof.kind == "encryption":
@@ -70,9 +72,9 @@ def _more(device: str, proof: Proof, machine: Machine) -> Iterator[Use]:
     yield from _in_use(device, machine)
     above = _table(device, proof, machine) if proof.kind == "table" else []
     if proof.kind == "array" and machine.observe("array", proof.key):
-        above = [f"array:{proof.key}"]
+        above = [str(proof.identity)]
     for one in above:
-        yield from (use("carries", _called(one, machine), content=word) for word in machine.carried(one))
+        yield from (use("carries", _called(one, machine), content=str(each)) for each in machine.carried(one))
         yield from _in_use(one, machine)
     if proof.kind == "table":
         yield from _other_tables(device, proof, machine)
@@ -88,10 +90,8 @@ def _more(device: str, proof: Proof, machine: Machine) -> Iterator[Use]:
 def _table(device: str, proof: Proof, machine: Machine) -> list[str]:
     """The partitions of our table, and those that the kernel still has of a removed one."""
     found = machine.observe("table", proof.key)
-    rows = found["partitions"] if found and found.get("disk") == device else []
-    assert isinstance(rows, list)
-    parts = partitions_on(device, machine)
-    return list(dict.fromkeys([*(f"partition:{row.split()[0]}" for row in rows), *parts]))
+    rows = partition_rows(found["partitions"]) if found and found.get("disk") == device else ()
+    return list(dict.fromkeys([*(row.identity for row in rows), *partitions_on(device, machine)]))
 
 
 def partitions_on(device: str, machine: Machine) -> list[str]:
@@ -103,16 +103,14 @@ def partitions_on(device: str, machine: Machine) -> list[str]:
 
 
 def _other_tables(device: str, proof: Proof, machine: Machine) -> Iterator[Use]:
-    planned = proof.expect["partitions"]
-    assert isinstance(planned, list)
+    planned = proof.partitions
     for uuid, found in machine.objects.get("table", {}).items():
         if found.get("disk") != device:
             continue
         if uuid != proof.key:
             yield use("table", device, uuid=uuid)
-        rows = found["partitions"]
-        assert isinstance(rows, list)
-        yield from (use("partition", device, partition=row) for row in rows if row not in planned)
+        others = (row for row in partition_rows(found["partitions"]) if row not in planned)
+        yield from (use("partition", device, partition=str(row)) for row in others)
 
 
 def _standing(device: str, known: list[str], machine: Machine) -> Iterator[Use]:
@@ -141,5 +139,6 @@ def _stain(device: str, machine: Machine) -> str:
 
 def _called(device: str, machine: Machine) -> str:
     """The name of a device in a sentence."""
-    found = machine.observe("array", device.removeprefix("array:")) if device.startswith("array:") else None
+    kind, key = Identity.read(device)
+    found = machine.observe(kind, key) if kind == "array" else None
     return escaped(f"the array {found.get('name') or ''}".strip()) if found else escaped(device)

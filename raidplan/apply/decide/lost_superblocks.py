@@ -15,6 +15,7 @@ from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.teardown.layers import STOPPED
 from raidplan.base.hidden import escaped
 from raidplan.base.levels import losses_survived
+from raidplan.base.magic import member_of
 from raidplan.base.size import KIB
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact, texts
@@ -22,7 +23,6 @@ from raidplan.geometry.md_member import default_data_offset
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.step import Plan, Run, Step
 
-MEMBER = "linux_raid_member {}"
 KEPT = ("--metadata=", "--homehost=", "--name=", "--uuid=", "--level=", "--raid-devices=", "--spare-devices=", "--chunk=",
         "--layout=", "--bitmap=", "--consistency-policy=")  # fmt: skip
 """The options of `mdadm --create` that decide where the data lies and what the array is called."""
@@ -66,7 +66,7 @@ def _block(identity: str, machine: Machine) -> BlockFact | None:
 def _too_few(step: Step, members: list[BlockFact], machine: Machine) -> bool:
     """Fewer members carry the superblock than the array needs to start."""
     assert step.proof is not None
-    expect, ours = step.proof.expect, MEMBER.format(step.proof.key)
+    expect, ours = step.proof.expect, member_of(step.proof.key)
     wanted = texts(expect.get("members"))
     carrying = sum(ours in machine.carried(one) for one in wanted)
     layout = expect.get("layout")

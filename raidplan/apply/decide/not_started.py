@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from raidplan.apply.decide.leftovers import TYPES
 from raidplan.apply.decide.lost_superblocks import is_given_up
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figure
-from raidplan.base.identity import md_form
+from raidplan.base.identity import Identity, group_of, md_form
+from raidplan.base.magic import member_of
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences, differing
 from raidplan.plan.identities import identity_of, made_nodes
@@ -80,7 +80,7 @@ def _is_hidden(step: Step, plan: Plan, machine: Machine, past: Past) -> bool:
         or {*(differing(step.proof, machine) or ())} != {"active"}
     ):
         return False
-    group = step.proof.key.partition("/")[0]
+    group = group_of(step.proof.key)
     groups = (each.proof for each in plan.steps if each.proof and each.proof.kind == "volume_group")
     if any(differences(proof, machine) != [] for proof in groups if proof.key == group):
         return False  # of an earlier owner, by the same name
@@ -110,9 +110,13 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
 def missing_members(step: Step, machine: Machine, made: Mapping[str, str]) -> list[str]:
     """The devices of an array's step that are no members of it on the machine; `made` as from `made_nodes`."""
     there = (_is_member(identity_of(device, made), step, machine) for device in step.guard)
-    return [device.strip("{}") for device, found in zip(step.guard, there, strict=True) if not found]
+    return [
+        Identity.read(device).disk or device
+        for device, found in zip(step.guard, there, strict=True)
+        if not found
+    ]
 
 
 def _is_member(identity: str, step: Step, machine: Machine) -> bool:
     assert step.proof is not None
-    return f"{TYPES['array']} {step.proof.key}" in machine.carried(identity)
+    return member_of(step.proof.key) in machine.carried(identity)

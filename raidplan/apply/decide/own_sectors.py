@@ -55,17 +55,14 @@ def of_table(proof: Proof, script: str, size: int, sector: int) -> Own:
         return start is not None and all(_planned((offset - start) // ROW, data))
 
     def _planned(first: int, data: bytes) -> Iterator[bool]:
-        rows = proof.expect["partitions"]
-        assert isinstance(rows, list)
+        rows = proof.partitions
         for number in range(first, first + len(data) // ROW):
             row = data[(number - first) * ROW :][:ROW]
             entry = entry_of(number, row, sector)
             if entry is None:
                 yield not any(row)
                 continue
-            planned = (
-                number < len(rows) and rows[number] == f"{entry.uuid} {entry.start} {entry.size} {entry.type}"
-            )
+            planned = number < len(rows) and rows[number] == entry.row
             named = f'uuid={entry.uuid.upper()}, name="{entry.name}"\n' in script
             letters = entry.name.encode("utf-16-le", "replace").ljust(72, b"\0")
             yield planned and named and row[48:] == bytes(8) + letters

@@ -16,6 +16,7 @@ from raidplan.apply.decide.maker import foreign, pristine
 from raidplan.apply.decide.own_sectors import of_table
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.cleared import may_be_wiped
+from raidplan.base.identity import Identity
 from raidplan.base.reader import Reader, without
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import read_at, read_blocks
@@ -40,12 +41,12 @@ def look_closer(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], pas
     made = made_nodes(plan)
     for step in plan.steps:
         ours = [node for node in step.guard if node in past.ours.get(step.id, ())]
-        if step.proof and step.proof.key.startswith("file:") and ours:
-            found |= _file(step.proof.key.removeprefix("file:"), machine)
+        if step.proof and step.proof.file and ours:
+            found |= _file(step.proof.file, machine)
         elif step.proof and step.id in past.begun:
             identities = {identity_of(node, made): node for node in ours}
             if step.proof.kind == "array" and ours:
-                identities[f"array:{step.proof.key}"] = ""
+                identities[str(step.proof.identity)] = ""
             for one, node in identities.items():
                 found |= _device(plan, step, one, node, machine, disks, past)
     return with_more(machine, found)
@@ -77,7 +78,7 @@ def _device(
     read: Reader = partial(read_at, node)
     if _on_encryption(block, machine):
         read = reader_of(Path("/"), block.name, read_blocks(Path("/")))
-    disk = disks.get(identity[1:-1])
+    disk = disks.get(Identity.read(identity).disk)
     try:
         wiped = may_be_wiped(plan, Stack(machine, disks), block.name)
         more = _as_made(step, identity, read, block.size, machine, clock)
@@ -131,7 +132,7 @@ def _stains(
     if step.proof.kind == "table" and disk:
         traces = _beside_table(step, read, size, disk)
         kept = not wiped
-    elif step.proof.kind == "array" and identity != f"array:{step.proof.key}":
+    elif step.proof.kind == "array" and identity != str(step.proof.identity):
         traces = others_on(read, size, step.proof, journal=identity == step.proof.expect.get("journal"))
         kept = not wiped
     else:

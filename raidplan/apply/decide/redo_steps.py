@@ -36,8 +36,9 @@ def redo(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> l
         raise NotOurs(
             refusal("not-of-that-step", "other-apply", began=past.began, file=past.plan_file(step.id))
         )
-    in_file = step.proof.key.startswith("file:")
-    clear = list(_file(step, machine) if in_file else _devices(step, ours, machine, made)) if ours else []
+    clear = (
+        list(_file(step, machine) if step.proof.file else _devices(step, ours, machine, made)) if ours else []
+    )
     # What it wrote without a signature stays: half a partition table, inode tables. It is written over.
     return [*clear, replace(step, needs=(*step.needs, *(each.id for each in clear)), clears=tuple(ours))]
 
@@ -45,7 +46,7 @@ def redo(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> l
 def _holds(identity: str, step: Step, machine: Machine) -> bool:
     """The device carries the identity of the step's object: for an array that does not run, a superblock."""
     assert step.proof is not None
-    return any(word.partition(" ")[2] == step.proof.key for word in machine.carried(identity))
+    return any(each.uuid == step.proof.key for each in machine.carried(identity))
 
 
 def half_done(step: Step, machine: Machine, past: Past) -> bool:
@@ -55,7 +56,7 @@ def half_done(step: Step, machine: Machine, past: Past) -> bool:
     if step.id in past.begun:
         return True
     # A swap file is made by several steps; before the last of them nothing shows what it is.
-    file = step.proof.key.removeprefix("file:") if step.proof.key.startswith("file:") else ""
+    file = step.proof.file
     shown = machine.observe(step.proof.kind, step.proof.key) is not None
     return bool(file) and step.id in past.ended and not shown and machine.observe("file", file) is not None
 
@@ -70,7 +71,7 @@ def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, s
     running = machine.observe("array", step.proof.key) if step.proof.kind == "array" and ours else None
     after: tuple[str, ...] = ()
     if running:
-        array = blocks.get(f"array:{step.proof.key}")
+        array = blocks.get(str(step.proof.identity))
         node = array.node if array and array.node else str(running["node"])
         yield _clear(step, 1, "stop", Run(("mdadm", "--stop", node)))
         after = (f"{step.id}{CLEARS}1",)
@@ -104,7 +105,7 @@ def _zero(node: str, block: BlockFact | None, proof: Proof) -> Zero:
 def _file(step: Step, machine: Machine) -> Iterator[Step]:
     """The step that deletes a swap file; one of another plan, or one that has grown since, is not ours."""
     assert step.proof is not None
-    file, planned = step.proof.key.removeprefix("file:"), step.proof.expect.get("size")
+    file, planned = step.proof.file, step.proof.expect.get("size")
     found = machine.observe("file", file)
     if found is None:
         return

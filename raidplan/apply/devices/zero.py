@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from raidplan.apply.devices.guard import other_partition
+from raidplan.base.magic import SignatureAt
 from raidplan.base.size import MIB
 from raidplan.facts.block import SYS_BLOCK, kernel_name, partitions_in, read_at
-from raidplan.facts.block_devices import found_line
+from raidplan.facts.block_devices import signature_at
 from raidplan.facts.in_use import written_by_others
 from raidplan.facts.read import read_only
 from raidplan.facts.signatures import read_signatures
@@ -46,7 +47,7 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
         _ours(device, descriptor)
         new = [] if action.found is None else [one for one in found_on(device) if one not in action.found]
         if new:
-            raise NotWritten(use("new", device, found=tuple(new)))
+            raise NotWritten(use("new", device, found=tuple(map(str, new))))
         ranges = action.within(os.lseek(descriptor, 0, os.SEEK_END))
         before, all_of_it = 0, sum(size for _, size in ranges)
         for start, size in ranges:
@@ -80,8 +81,8 @@ def put_back(device: str, pieces: Mapping[int, bytes]) -> None:
         os.close(descriptor)
 
 
-def found_on(device: str) -> list[str]:
-    """The signatures that libblkid finds on a device and its partitions, a line each. Raises NotWritten, OSError."""
+def found_on(device: str) -> list[SignatureAt]:
+    """The signatures that libblkid finds on a device and its partitions. Raises NotWritten, OSError."""
     parts = dict(_partitions(os.stat(device).st_rdev))
     nodes = {device: 0, **parts}
     found, closed = read_signatures(list(nodes), read_only)
@@ -89,7 +90,7 @@ def found_on(device: str) -> list[str]:
         node, why = next(iter(closed.items()))
         raise NotWritten(use("unseen", node, error=why))
     return [
-        found_line(number, one.offset, one.type, one.uuid)
+        signature_at(number, one.offset, one.type, one.uuid)
         for node, number in nodes.items()
         for one in found[node]
     ]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 
 from raidplan.apply.journal.past import Past
+from raidplan.base.identity import Identity
 from raidplan.facts import Machine
 from raidplan.plan.step import Step
 
 
 def made_by(step: Step) -> str:
     """The object that a step creates, as `kind:key`; empty if it creates none."""
-    return f"{step.proof.kind}:{step.proof.key}" if step.creates and step.proof else ""
+    return str(step.proof.identity) if step.creates and step.proof else ""
 
 
 def is_known(step: Step, machine: Machine, past: Past) -> bool:
@@ -20,8 +21,7 @@ def is_known(step: Step, machine: Machine, past: Past) -> bool:
     UUIDs follow from the layout: an object that was cleared by hand and made again with another journal has the same.
     """
     made = made_by(step)
-    kind, _, key = made.partition(":")
-    at = (machine.observe(kind, key) or {}).get("made_at")
+    at = (machine.observe(*Identity.read(made)) or {}).get("made_at")
     said = past.made_at.get(made)
     younger = isinstance(at, int) and said and at > datetime.fromisoformat(said).timestamp()
     return made in past.made and not younger

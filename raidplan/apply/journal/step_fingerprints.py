@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from raidplan.apply.journal.past import Past
+from raidplan.base.identity import Identity
 from raidplan.facts import DiskFact
 from raidplan.facts.match import comparable
 from raidplan.plan.codec import digest
@@ -54,7 +55,8 @@ def _marker(plan: Plan, disks: Mapping[str, DiskFact]) -> Callable[[object, str]
             makers.setdefault(node, step.id)
 
     def on(target: str) -> list[object]:
-        names = [target[1:-1]] if target.startswith("{") else sorted(below.get(makers.get(target, ""), ()))
+        disk = Identity.read(target).disk
+        names = [disk] if disk else sorted(below.get(makers.get(target, ""), ()))
         return [identities.get(name, []) for name in names]
 
     return lambda does, target: digest([does, target, on(target)]).removeprefix("sha256:")[:LENGTH]

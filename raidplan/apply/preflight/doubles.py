@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.filesystems import uuid_modes
+from raidplan.base.identity import Identity, disk_word
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import texts
 from raidplan.plan.step import Plan, Step
@@ -29,8 +30,7 @@ def doubles(steps: Iterable[Step], machine: Machine, own: Iterable[DiskFact]) ->
     others = [disk for disk in machine.disks if disk.node not in known]
     made = [step.proof for step in steps if step.creates and step.proof]
     arrays = {proof.key for proof in made if proof.kind == "array"}
-    rows = [row for proof in made if proof.kind == "table" for row in texts(proof.expect.get("partitions"))]
-    partitions = {row.split()[0] for row in rows}
+    partitions = {row.uuid for proof in made for row in proof.partitions}
     for disk in others:
         for trace in disk.traces:
             if trace.type == MEMBER and trace.uuid in arrays:
@@ -50,12 +50,12 @@ WHERE = {
 def copied(plan: Plan, machine: Machine) -> Iterator[Refusal]:
     """Objects of the plan, or disks of it, that exist twice, so that nobody can tell the copy. A snapshot of something else does not matter."""
     ours = {(step.proof.kind, step.proof.key) for step in plan.steps if step.proof}
-    disks = {f"{{{disk.name}}}" for disk in plan.disks}
+    disks = {disk_word(disk.name) for disk in plan.disks}
     for kind, (where, called, tool) in WHERE.items():
         for uuid, found in machine.objects.get(kind, {}).items():
             devices = [str(found[where]), *texts(found.get("also"))]
             if len(devices) > 1 and ((kind, uuid) in ours or not disks.isdisjoint(devices)):
-                names = tuple(device.strip("{}") for device in devices)
+                names = tuple(Identity.read(device).disk or device for device in devices)
                 yield refusal("uuid-taken", "copy", devices=names, name=called, uuid=uuid, command=tool)
 
 

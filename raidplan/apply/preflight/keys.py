@@ -9,6 +9,7 @@ from pathlib import Path
 
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import Refusal, refusal
+from raidplan.base.identity import Identity
 from raidplan.facts.run import run
 from raidplan.plan.places import CRYPTTAB
 from raidplan.plan.step import Run, Step, WriteBlock
@@ -78,6 +79,6 @@ def unopened(steps: list[Step], nodes: Mapping[str, str]) -> Iterator[Refusal]:
     for step in steps:
         assert isinstance(step.action, Run)
         program, verb, *words, device, _ = step.action.argv
-        node = nodes.get(device.strip("{}"), device)
+        node = nodes.get(Identity.read(device).disk, device)
         if os.path.exists(node) and not run((program, verb, "--test-passphrase", *words, node)).ok:
             yield refusal("key-wrong", place=step.because, line=step.line, file=step.action.key_file)

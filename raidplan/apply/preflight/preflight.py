@@ -143,7 +143,7 @@ def other_targets_blank(situation: Situation) -> Iterator[Refusal]:
     """Partitions, arrays and volumes that are there already, by libblkid and by who uses them; files that would be written over."""
     standing = situation.standing
     for _, target in situation.guarded:
-        if target.startswith("{") or target in standing or not os.path.exists(target):
+        if target in standing or not (os.path.isabs(target) and os.path.exists(target)):
             continue
         if found := not_blank(target, everywhere=False):
             yield Refusal("target-not-blank", "device", target, uses=tuple(found))
@@ -157,9 +157,8 @@ def targets_blank_by_identity(situation: Situation) -> Iterator[Refusal]:
 
 def nobody_else_uses_what_is_cleared(situation: Situation) -> Iterator[Refusal]:
     """Users that sysfs does not show: mounts in other namespaces, programs that write past every file system."""
-    nodes = situation.nodes
     cleared = {
-        nodes.get(step.action.device.strip("{}"), step.action.device): step
+        situation.node(step.action.device): step
         for step in situation.plan.steps
         if step.phase == "teardown" and isinstance(step.action, Zero)
     }

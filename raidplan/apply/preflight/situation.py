@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from raidplan.base.identity import Identity
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact
@@ -29,6 +30,10 @@ class Situation:
         """The disks' nodes by layout name."""
         return {name: disk.node for name, disk in self.disks.items()}
 
+    def node(self, word: str) -> str:
+        """The node of a device by its name in steps."""
+        return self.nodes.get(Identity.read(word).disk, word)
+
     def at(self, path: str) -> Path:
         """The place of a file or folder of the plan's system."""
         return Path(self.plan.target + path)
@@ -42,14 +47,14 @@ class Situation:
     @property
     def written_disks(self) -> dict[str, DiskFact]:
         """The disks that a pending step writes over as a whole."""
-        names = {target[1:-1] for _, target in self.guarded if target.startswith("{")}
+        names = {Identity.read(target).disk for _, target in self.guarded}
         return {name: disk for name, disk in self.disks.items() if name in names}
 
     @property
     def there(self) -> tuple[str, ...]:
         """The nodes of devices that pending steps write over and that are there now."""
         named = {target: f"/dev/{block.name}" for target, block in self._blocks().items()}
-        nodes = (self.nodes.get(target.strip("{}"), target) for _, target in self.guarded)
+        nodes = (self.node(target) for _, target in self.guarded)
         existing = (node if os.path.exists(node) else named.get(node, "") for node in nodes)
         return tuple(dict.fromkeys(node for node in existing if node.startswith("/dev/")))
 
@@ -76,5 +81,7 @@ class Situation:
         """The partitions, arrays and volumes that must be blank and are there, by what steps call them."""
         made = made_nodes(self.whole or self.plan)
         blocks = {block.identity: block for block in self.machine.blocks}
-        targets = {target: identity_of(target, made) for _, target in self.guarded if target[0] != "{"}
+        targets = {
+            target: identity_of(target, made) for _, target in self.guarded if not Identity.read(target).disk
+        }
         return {target: blocks[one] for target, one in targets.items() if one in blocks}

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from raidplan.apply.refusal import Refusal
+from raidplan.base.identity import Identity, disk_word, group_of
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Properties
@@ -137,7 +138,7 @@ def _written(
     """Kernel names of existing devices that the steps write over, each with its name in the first step that does so, and
     that step."""
     by_identity = {block.identity: block.name for block in machine.blocks}
-    by_identity |= {f"{{{name}}}": disk.kernel_name for name, disk in disks.items()}
+    by_identity |= {disk_word(name): disk.kernel_name for name, disk in disks.items()}
     found: dict[str, tuple[str, Step]] = {}
     # What a step clears is left of one that was begun and never ended, and known as ours.
     cleared = {node for step in left.steps for node in step.clears}
@@ -163,9 +164,9 @@ def _after(
     def stays(kind: str, key: str, found: Properties) -> bool:
         match kind:
             case "array" | "tuning":
-                return f"array:{key}" not in higher
+                return str(Identity("array", key)) not in higher
             case "volume":
-                return key.partition("/")[0] not in groups
+                return group_of(key) not in groups
             case (
                 "table"
                 | "encryption"

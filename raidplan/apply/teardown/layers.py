@@ -55,7 +55,7 @@ class Layers:
 
     def _array(self, block: BlockFact, free: tuple[str, ...]) -> tuple[str, ...]:
         stack = self.cleared.stack
-        uuid, called = block.identity.partition(":")[2], stack.called(block)
+        uuid, called = block.key, stack.called(block)
         if block.state in WRITABLE and block.size:
             free = (self._clear(f"teardown.array.{uuid}.zero", block, free),)
         words = losses.array(stack, block, self.own)
@@ -72,7 +72,7 @@ class Layers:
 
     def _mapping(self, block: BlockFact, free: tuple[str, ...]) -> tuple[str, ...]:
         """The steps after which an opened encryption is closed; its content goes with the header, which is cleared below it."""
-        key, called = block.identity.partition(":")[2], self.cleared.stack.called(block)
+        key, called = block.key, self.cleared.stack.called(block)
         words = losses.on_layer(self.cleared.stack, block, self.own)
         close = Run(("cryptsetup", "close", block.node))
         return (
@@ -97,7 +97,7 @@ class Layers:
         volumes = [block for block in self.cleared.above if block.group == uuid]
         after = tuple(dict.fromkeys(end for block in volumes for end in self.free(block.name)))
         # Volumes that LVM shows to nobody are parts of others, and cleared with those.
-        visible = [block for block in volumes if block.identity.startswith("volume:")]
+        visible = [block for block in volumes if block.key]
         cleared = [self._clear(f"teardown.volume.{uuid}.{n}", one, after) for n, one in enumerate(visible)]
         after = (*after, *cleared)
         short, select = losses.group_called(name, uuid), ("--select", f"vg_uuid={uuid}")

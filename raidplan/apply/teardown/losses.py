@@ -8,6 +8,7 @@ from itertools import zip_longest
 
 from raidplan.base.figures import Figures
 from raidplan.base.hidden import escaped
+from raidplan.base.identity import group_of
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Trace, texts
 from raidplan.facts.ranges import BACK, FRONT
@@ -93,14 +94,14 @@ def _trace(trace: Trace, disk: str, own: frozenset[str]) -> Loss:
 def on_layer(stack: Stack, block: BlockFact, own: frozenset[str]) -> Iterator[Loss]:
     """The content of an array or a volume."""
     where = stack.called(block)
-    for words, line in zip_longest(block.content, block.found, fillvalue=""):
-        uuid = line.rpartition(" ")[2]
-        yield loss("layer", where, uuid, own=uuid in own, content=words, size=block.size)
+    for words, one in zip_longest(block.content, block.found):
+        uuid = (one.content.uuid or one.content.type) if one else ""
+        yield loss("layer", where, uuid, own=uuid in own, content=words or "", size=block.size)
 
 
 def array(stack: Stack, block: BlockFact, own: frozenset[str]) -> Loss:
     """A running array as a whole."""
-    uuid = block.identity.partition(":")[2]
+    uuid = block.key
     found = stack.machine.observe("array", uuid) or {}
     level, members = str(found.get("level") or ""), len(texts(found.get("members")))
     called = stack.called(block)
@@ -112,7 +113,7 @@ def group(stack: Stack, name: str, uuid: str) -> Iterator[Loss]:
     listed before with the same words."""
     volumes: Mapping[str, Mapping[str, object]] = stack.machine.objects.get("volume", {})
     for key, found in volumes.items():
-        if key.rpartition("/")[0] == name:
+        if group_of(key) == name:
             yield loss("volume", f"the volume {escaped(key)}", size=int(str(found.get("size", 0))))
     yield Loss("group", group_called(name, uuid), uuid)
 

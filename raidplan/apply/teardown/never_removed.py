@@ -50,19 +50,19 @@ def _not_understood(cleared: Cleared, block: BlockFact) -> Iterator[Refusal]:
     elif not block.node:
         yield refusal("not-understood", "name", place=called)
     elif block.kind == "array":
-        array = cleared.stack.machine.observe("array", block.identity.partition(":")[2]) or {}
+        array = cleared.stack.machine.observe("array", block.key) or {}
         if str(array.get("metadata", "")).startswith("external"):
             yield refusal("not-understood", "external", place=called, metadata=str(array["metadata"]))
 
 
 def _hidden_from_lvm(cleared: Cleared, block: BlockFact) -> Iterator[Refusal]:
     """A physical volume that a filter or the devices file of LVM leaves out: its group may stand on others as well."""
-    own = [line.split(" ") for line in block.found if line.startswith("0 ")]
-    if any(words[2].endswith(MEMBER) for words in own):
+    own = [one.content for one in block.found if not one.partition]
+    if any(each.type.endswith(MEMBER) for each in own):
         return  # of an array that does not run: LVM looks at arrays, and not at their members
     shown = cleared.stack.machine.objects.get("physical_volume", {})
-    for kind, uuid in (words[2:4] for words in own if len(words) == 4):
-        if kind == "LVM2_member" and uuid not in shown:
+    for kind, uuid in own:
+        if kind == "LVM2_member" and uuid and uuid not in shown:
             yield refusal("hidden-from-lvm", place=cleared.stack.called(block), uuid=uuid)
 
 

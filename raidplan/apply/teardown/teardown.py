@@ -14,6 +14,7 @@ from raidplan.apply.teardown import assembly_hold, losses
 from raidplan.apply.teardown.cleared import Begun, Cleared, Compare, give_up
 from raidplan.apply.teardown.layers import Layers
 from raidplan.apply.teardown.never_removed import reasons_to_keep
+from raidplan.base.identity import Identity
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.ranges import BACK, FRONT, ends_of, joined, offsets
@@ -45,7 +46,7 @@ def take_apart(
     left = replace(cleared.left, steps=tuple(_waiting(step, ghosts) for step in cleared.left.steps))
     steps = [*left.steps, *ghosts.values()]
     if cleared.targets:
-        own = losses.own_identities(plan) | {each.partition(":")[2] for each in made}
+        own = losses.own_identities(plan) | {Identity.read(each).key for each in made}
         steps = _with_teardown(plan, cleared, left.steps, ghosts, own, begun)
     # An earlier run that was killed left it behind: what that one made was passed over as well.
     held = machine.observe("file", HOLD) is not None
@@ -101,7 +102,7 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
     found = [trace.offset - first for trace in traces] or (offsets(block) if block else [])
     called = stack.called(block) if block else stack.named(name)
     destroys = tuple(dict.fromkeys(losses.on_device(stack, name, layers.own)))
-    rest = begun.rests.get(node)
+    named, rest = Identity.read(node).key, begun.rests.get(node)
     if rest and rest.foreign is not None:
         destroys = (*destroys, losses.came_since(stack, name, rest.foreign))
     elif rest and losses.is_within(stack, name, rest.ranges):
@@ -110,7 +111,7 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
         # By its first bytes nobody would know again what was listed, and the first clearing does not reach them either.
         found, destroys = [], begun.losses[node]
     return Step(
-        id=f"teardown.{node.strip('{}').rpartition('/')[2]}.zero",
+        id=f"teardown.{named.rpartition('/')[2]}.zero",
         phase="teardown",
         say=f"clear every place on {called} where something is or would be found",
         action=Zero(
@@ -121,7 +122,7 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
         because=step.because,
         line=step.line,
         needs=(layers.first, *layers.free(name), *opened),
-        targets=(node.strip("{}"),),
+        targets=(named,),
         destroys=destroys,
         clears=(node,),
         origin=TEARDOWN,
@@ -209,7 +210,7 @@ def _rule(left: Plan, cleared: Cleared) -> str:
     """The udev rule for the old members and physical volumes, and for the devices made in their place."""
     members = ("linux_raid_member", "LVM2_member")
     old = [one.uuid for name in cleared.targets for one in cleared.stack.traces(name) if one.type in members]
-    old += [block.identity.partition(":")[2] for block in cleared.above if block.kind == "array"]
+    old += [block.key for block in cleared.above if block.kind == "array"]
     above = {block.identity for block in cleared.above}
     physical = cleared.stack.machine.objects.get("physical_volume", {})
     old += [uuid for uuid, found in physical.items() if found.get("device") in above]
@@ -224,6 +225,10 @@ def _new_nodes(plan: Plan) -> Iterator[str]:
     """The devices that udev has to look at once more: new partitions and arrays, and whole disks that are members."""
     nodes = [node for step in plan.steps if step.phase in ("partition", "array") for node in step.awaits]
     nodes += [
-        node for step in plan.steps if step.phase == "array" for node in step.guard if node.startswith("{")
+        node
+        for step in plan.steps
+        if step.phase == "array"
+        for node in step.guard
+        if Identity.read(node).disk
     ]
     yield from dict.fromkeys(nodes)

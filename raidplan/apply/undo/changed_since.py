@@ -12,6 +12,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.undo.copies import Copy
 from raidplan.base.figures import Figures
+from raidplan.base.identity import disk_word
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.prove import differences
 from raidplan.facts.tables import extent, read_table
@@ -79,7 +80,7 @@ def _reasons(
 def _other_table(step: Step, copy: Copy, past: Past, machine: Machine, reason: Reason) -> Iterator[Refusal]:
     """Why the table on the disk is not the one that the step wrote, or must stay."""
     assert step.proof is not None
-    name = f"{{{copy.disk}}}"
+    name = disk_word(copy.disk)
     before = read_table(lambda at, size: _kept(copy, at, size), copy.sector)
     tables = [key for key, found in machine.objects.get("table", {}).items() if found.get("disk") == name]
     for key in tables:
@@ -88,13 +89,12 @@ def _other_table(step: Step, copy: Copy, past: Past, machine: Machine, reason: R
         elif key == step.proof.key and step.id not in past.begun and not past.undoing:
             differ = differences(step.proof, machine) or ()
             yield from (replace(reason("table"), deviations=(each,)) for each in differ)
-    others = [word for word in machine.carried(name) if word.split()[0] not in TABLE_SIGNATURES]
+    others = [str(each) for each in machine.carried(name) if each.type not in TABLE_SIGNATURES]
     if others and not past.undoing:
         yield reason("content", found=tuple(others))
-    rows = step.proof.expect["partitions"]
-    for row in rows if isinstance(rows, list) else []:
-        if carried := machine.carried(f"partition:{row.split()[0]}"):
-            yield reason("partition", uuid=row.split()[0], found=tuple(carried))
+    for row in step.proof.partitions:
+        if carried := machine.carried(row.identity):
+            yield reason("partition", uuid=row.uuid, found=tuple(map(str, carried)))
 
 
 def _put_there(step: Step, disk: DiskFact, world: World, reason: Reason) -> Iterator[Refusal]:

@@ -31,10 +31,11 @@ from raidplan.apply.undo.copies import (
     packed_configuration,
     read_copies,
 )
+from raidplan.base.identity import disk_word
 from raidplan.base.size import MIB, human
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.ranges import joined
-from raidplan.plan.identities import PARTITION
+from raidplan.plan.identities import node_of
 from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.plan.switches import switched
 
@@ -81,11 +82,11 @@ def wanted(left: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> dict[
     """The parts to copy by disk of the layout; nothing for writes through an array or a volume."""
     names = {disk.kernel_name: name for name, disk in disks.items()}
     parts = {
-        PARTITION + block.identity.partition(":")[2]: (names[block.below[0]], block.start, block.size)
+        node_of(block.identity): (names[block.below[0]], block.start, block.size)
         for block in machine.blocks
         if block.kind == "partition" and block.below and block.below[0] in names
     }
-    parts |= {f"{{{name}}}": (name, 0, disk.size) for name, disk in disks.items()}
+    parts |= {disk_word(name): (name, 0, disk.size) for name, disk in disks.items()}
     found: dict[str, Wanted] = {}
     for step in left.steps:
         for node in _written(step):

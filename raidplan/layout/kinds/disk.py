@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from raidplan.base.findings import Path
-from raidplan.base.identity import derived_uuid
+from raidplan.base.identity import derived_uuid, disk_word
 from raidplan.base.size import MIB, align_up, human
 from raidplan.geometry import gpt
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Role, Site, Use
@@ -28,7 +28,7 @@ from raidplan.layout.kinds.model import (
 )
 from raidplan.plan.disk_identity import KeptPartition
 from raidplan.plan.loss import Loss
-from raidplan.plan.partitions import TYPE_CODES
+from raidplan.plan.partitions import TYPE_CODES, PartitionRow
 from raidplan.plan.step import Proof, Run, Step
 
 
@@ -111,7 +111,7 @@ class Disk(Model, Kind):
             name,
             "disk",
             path,
-            f"{{{name}}}",
+            disk_word(name),
             self.size,
             logical_block=sector,
             physical_block=physical,
@@ -259,16 +259,16 @@ class Disk(Model, Kind):
             phase="partition",
             say=f"partition {name}: {sizes}",
             action=Run(
-                ("sfdisk", "--quiet", "--lock=yes", "--wipe=never", "--wipe-partitions=never", f"{{{name}}}"),
+                ("sfdisk", "--quiet", "--lock=yes", "--wipe=never", "--wipe-partitions=never", disk_word(name)),
                 _sfdisk_script(disk, self.logical_block or 512, parts),
             ),
             because=".".join(map(str, path)),
             targets=(name,),
             destroys=(Loss("disk", name),),
-            guard=(f"{{{name}}}",),
+            guard=(disk_word(name),),
             awaits=tuple(f"/dev/disk/by-partuuid/{uuid}" for *_, uuid in parts),
-            proof=Proof("table", disk, {"disk": f"{{{name}}}", "partitions": [
-                f"{uuid} {place.start_bytes} {place.size_bytes} {code.lower()}" for _, place, code, uuid in parts
+            proof=Proof("table", disk, {"disk": disk_word(name), "partitions": [
+                str(PartitionRow(uuid, place.start_bytes, place.size_bytes, code.lower())) for _, place, code, uuid in parts
             ]}),
         )  # fmt: skip
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn, Self, TypeVar, dataclas
 
 from raidplan.base import size
 from raidplan.base.hidden import is_seen
+from raidplan.base.identity import DISK, Identity
 from raidplan.base.levels import LEVELS, level_named, level_numbers
 from raidplan.base.mistake import Mistake
 from raidplan.layout.kinds.reference import NAME_PATTERN, REFERENCE_PATTERN, reference
@@ -231,7 +232,7 @@ def _uuid(text: str) -> str:
 def _label(text: str) -> str:
     if text != text.strip():
         raise Mistake(f"the label '{text}' begins or ends with a blank, which blkid cuts off", "leave it out")
-    if text.startswith("{") and text.endswith("}"):
+    if Identity.read(text).kind == DISK:
         raise Mistake(
             f"the label '{text}' stands in braces, as only the names of disks do in a plan", "leave them out"
         )

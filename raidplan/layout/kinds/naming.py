@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from raidplan.base.identity import DISK, Identity
 from raidplan.layout.kinds.device import Device
 
 STORED_NAME = 31
@@ -42,4 +43,5 @@ def stored_name(host: str, name: str) -> str:
 
 def identity(device: Device) -> str:
     """The identity of a member when the machine is read: its partition, array or disk."""
-    return f"{{{device.name}}}" if device.kind == "disk" else f"{device.kind}:{device.uuid or device.name}"
+    key = device.name if device.kind == DISK else device.uuid or device.name
+    return str(Identity(device.kind, key))

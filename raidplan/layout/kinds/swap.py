@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from raidplan.base.findings import Path, shortened
-from raidplan.base.identity import derived_uuid
+from raidplan.base.identity import Identity, derived_uuid
 from raidplan.base.size import MIB, human
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.layout.kinds.filesystem import MountPoint, fstab_field
@@ -114,7 +114,7 @@ class Swap(Model, Kind):
     def _file_steps(self, name: str, because: str, point: str, uuid: str, site: Site) -> Iterator[Step]:
         file = site.target + point
         size = -(-(self.size or 0) // MIB)
-        area = Proof("swap", f"file:{file}", {"size": size * MIB})
+        area = Proof("swap", str(Identity("file", file)), {"size": size * MIB})
         used = Proof("swap", area.key, {"active": True, **self._priority()})
         on = (("on", f"enable the swap area {name}", self._on_argv(file), used),)
         # Written, not allocated: the kernel refuses swap files with holes (swapon(8)).

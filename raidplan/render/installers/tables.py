@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from raidplan.facts.machine import texts
-from raidplan.plan.partitions import TYPE_CODES
+from raidplan.plan.partitions import TYPE_CODES, PartitionRow
 from raidplan.plan.step import Plan
 from raidplan.topology import Topology
 
@@ -28,13 +27,12 @@ def tables(topology: Topology, plan: Plan) -> dict[str, list[Row]]:
     """The rows by disk; a disk that is taken whole has none."""
     names = {device.uuid: device.name for device in topology.devices.values() if device.kind == "partition"}
     return {
-        step.targets[0]: list(_rows(texts(step.proof.expect.get("partitions")), names))
+        step.targets[0]: list(_rows(step.proof.partitions, names))
         for step in plan.steps
         if step.proof and step.proof.kind == "table"
     }
 
 
-def _rows(words: list[str], names: dict[str, str]) -> Iterator[Row]:
-    for number, word in enumerate(words, 1):
-        uuid, start, size, code = word.split()
-        yield Row(names[uuid], number, int(start), int(size), ROLES[code])
+def _rows(partitions: Iterable[PartitionRow], names: dict[str, str]) -> Iterator[Row]:
+    for number, row in enumerate(partitions, 1):
+        yield Row(names[row.uuid], number, row.start, row.size, ROLES[row.type])
