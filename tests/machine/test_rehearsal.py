@@ -113,6 +113,8 @@ def test_every_loss_goes_as_predicted(layout: str, tmp_path: Path) -> None:
         Path(file).write_text(layout)
     report = rehearsed(file, tmp_path, "--pairs", "2", "--faults", "disks,components,pairs")
     assert report["as_predicted"] and not report["void"] and report["control"]
+    seen = [one for case in (*report["cases"], report["control"]) for one in case["observed"]]
+    assert [one for one in seen if not one["as_predicted"]] == []
     assert report["predictions"]["all"] == report["predictions"]["true"] > 10
     assert all(
         case["acknowledged"] > 0

@@ -153,6 +153,14 @@ def test_without_a_control_that_fails_a_rehearsal_is_void(mixed: Topology) -> No
         control=Tried(last, 1.0, tuple(observations(last, survival, mixed, found(dead=("safe", "fast"))))),
     )
     assert not seen.void and seen.as_predicted
+    other = Tried(last, 1.0, tuple(observations(last, survival, mixed, found(dead=("fast",)))))
+    half = replace(good, control=other)
+    assert (
+        not half.void
+        and not half.as_predicted
+        and half.predictions[0]
+        == half.predictions[1] + len([one for one in other.observed if not one.as_predicted])
+    )
 
 
 def test_each_form_names_what_differs(mixed: Topology) -> None:

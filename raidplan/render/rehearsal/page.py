@@ -135,8 +135,7 @@ def _bars(report: Report) -> list[Bar]:
 
 
 def _things(report: Report) -> list[Path]:
-    cases = (*report.tried, *((report.control,) if report.control else ()))
-    return list(dict.fromkeys(one.thing for tried in cases for one in tried.observed))
+    return list(dict.fromkeys(one.thing for tried in report.played for one in tried.observed))
 
 
 def _line(tried: Tried, things: list[Path]) -> Line:

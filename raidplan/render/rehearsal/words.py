@@ -102,7 +102,7 @@ def measured(tried: Tried) -> str:
 
 def rows(report: Report) -> list[Row]:
     """A row for each case, and for the control."""
-    return [row(tried) for tried in (*report.tried, *((report.control,) if report.control else ()))]
+    return [row(tried) for tried in report.played]
 
 
 def row(tried: Tried) -> Row:

@@ -120,11 +120,15 @@ class Report:
     @property
     def predictions(self) -> tuple[int, int]:
         """How many predictions were held against an observation, and how many of them were true."""
-        cases = (*self.tried, *((self.control,) if self.control else ()))
-        judged = [one for tried in cases for one in tried.judged]
+        judged = [one for tried in self.played for one in tried.judged]
         return len(judged), sum(judged)
 
     @property
     def as_predicted(self) -> bool:
-        """Every stage passed, every case went as predicted, and the control shows that it would have been seen."""
-        return not self.stopped and not self.void and all(tried.as_predicted for tried in self.tried)
+        """Every stage passed, every case and the control went as predicted, and the control shows that it would have been seen."""
+        return not self.stopped and not self.void and all(tried.as_predicted for tried in self.played)
+
+    @property
+    def played(self) -> tuple[Tried, ...]:
+        """The cases and the control, of which what it leaves untouched is predicted too."""
+        return (*self.tried, *((self.control,) if self.control else ()))
