@@ -278,6 +278,28 @@ def test_a_file_of_records_that_is_gone_is_not_overlooked(tmp_path: Path) -> Non
     assert witness.within(9, read) == "No such file or directory"
 
 
+def test_a_member_that_the_kernel_takes_away_meanwhile_is_not_in_sync(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its attributes give ENODEV then, and ENOENT here; the array is there."""
+    monkeypatch.setattr(witness, "BLOCKS", tmp_path)
+    node, md = tmp_path / "md0", tmp_path / "md0/md"
+    state = {
+        "level": "raid5",
+        "array_state": "clean",
+        "raid_disks": "2",
+        "chunk_size": "4096",
+        "degraded": "1",
+    }
+    (md / "dev-gone").mkdir(parents=True)
+    for name, value in {**state, "dev-sda/state": "in_sync,want_replacement"}.items():
+        (md / name).parent.mkdir(exist_ok=True)
+        (md / name).write_text(f"{value}\n")
+    seen = witness.array(str(node))
+    assert seen.pop("read") and seen == {**state, "in_sync": 1}
+    assert "missing" in witness.array(str(tmp_path / "md1"))
+
+
 def test_damaged_records_are_none_that_were_read_back(mixed: Topology) -> None:
     seen = found(dead=("fast",), damaged=("/srv/safe",))
     assert acknowledged(seen) == acknowledged(found(dead=("fast",))) - 1

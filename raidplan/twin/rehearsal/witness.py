@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-HOME, GIVEN = Path("/run/rehearsal"), Path("/root/rehearsal.json")
+HOME, GIVEN, BLOCKS = Path("/run/rehearsal"), Path("/root/rehearsal.json"), Path("/sys/block")
 RECORD, MOST = 16384, 1500
 FILL = 64
 """Records in each file of `fill`."""
@@ -223,32 +223,31 @@ def read_all_over(node: str, chunk: int, members: int) -> str:
     return ""
 
 
+def text_of(file: Path) -> str:
+    """A file of the kernel; empty for a member or a process that is taken away at the same time."""
+    try:
+        return file.read_text()
+    except OSError:
+        return ""
+
+
 def array(node: str) -> dict[str, Any]:
     """The kernel's state of an array."""
     try:
-        md = Path("/sys/block") / os.path.basename(os.path.realpath(node)) / "md"
-        value: dict[str, Any] = {
-            name: (md / name).read_text().strip()
-            for name in ("level", "array_state", "raid_disks", "chunk_size")
-        }
+        md = BLOCKS / os.path.basename(os.path.realpath(node)) / "md"
+        names = ("level", "array_state", "raid_disks", "chunk_size")
+        value: dict[str, Any] = {name: (md / name).read_text().strip() for name in names}
         value["degraded"] = (md / "degraded").read_text().strip() if (md / "degraded").exists() else "0"
-        members = [
-            each.name
-            for each in md.glob("dev-*")
-            if (each / "state").read_text().strip().startswith("in_sync")
-        ]
+        in_sync = [each for each in md.glob("dev-*") if text_of(each / "state").startswith("in_sync")]
     except OSError as error:
         return {"missing": error.strerror}
     read = within(patience(), lambda: read_all_over(node, int(value["chunk_size"]), int(value["raid_disks"])))
-    return {**value, "in_sync": len(members), "read": read}
+    return {**value, "in_sync": len(in_sync), "read": read}
 
 
 def alive(pid: int) -> bool:
     """Whether a process has not ended."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
+    return text_of(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()[:1] not in ([], ["Z"], ["X"])
 
 
 def paging() -> dict[str, Any]:
