@@ -11,11 +11,8 @@ import pytest
 from raidplan.apply.execute import Outcome
 from raidplan.apply.refusal import Refusal
 from raidplan.base.figures import Figures
-from raidplan.facts import Machine
-from raidplan.facts.prove import Deviation, differences
+from raidplan.facts.prove import Deviation
 from raidplan.facts.uses import NotWritten, Use
-from raidplan.plan.step import Proof
-from raidplan.render.deviations import deviation_texts
 from raidplan.render.refusals import refusal_text
 from raidplan.render.uses import failure_text, use_texts
 
@@ -48,8 +45,3 @@ def advice_text(case: str, figures: Figures) -> str:
     """The advice of a refusal `differs`, without the differences before it."""
     refusal = Refusal("differs", case, "x", 1, figures, (Deviation("x", 1, 2),))
     return refusal_text(refusal).partition("x is 1, planned 2; ")[2]
-
-
-def differing(proof: Proof, machine: Machine) -> Sequence[str]:
-    """What of a machine is not as planned, in words."""
-    return deviation_texts(differences(proof, machine) or ())

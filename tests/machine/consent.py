@@ -12,7 +12,16 @@ from raidplan.twin.server.ssh import Result
 def with_digest(command: list[str], said: str) -> list[str]:
     """The command of `apply`, which ends in `--confirm HOST`; with the digest of what stood on disks with `wipe: true`, if it
     said that it needs one. What the layout made itself is not given up: `apply` goes on with that, or the test has failed."""
-    found = re.search(r"destroys what is listed above: .* --destroy (sha256:[0-9a-f]{64})", said)
+    return _with_digest(command, said, "destroys what is listed above")
+
+
+def giving_up_own(command: list[str], said: str) -> list[str]:
+    """The same with the digest of what an earlier layout of the host has made, where a test puts another one in its place."""
+    return _with_digest(command, said, "destroys what this layout created itself")
+
+
+def _with_digest(command: list[str], said: str, question: str) -> list[str]:
+    found = re.search(rf"{question}: .* --destroy (sha256:[0-9a-f]{{64}})", said)
     return [*command[:-2], "--destroy", found[1]] if found else command
 
 

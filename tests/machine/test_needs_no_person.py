@@ -9,7 +9,7 @@ import pytest
 
 from raidplan.cli import OK, REFUSED
 from raidplan.twin.server.ssh import Result
-from tests.machine.consent import applied_over
+from tests.machine.consent import applied_over, giving_up_own, with_digest
 from tests.machine.kills import KILLED, killed_to_the_end
 from tests.machine.power import applied_after_the_boot
 
@@ -77,3 +77,8 @@ def test_what_is_asked_rightly_is_done(name: str, said: list[str]) -> None:
     done = " ".join(map(str, twin.commands))
     assert ("mdadm --run /dev/md/data" in done) == (said == [STARTS])
     assert (DIGEST in done) == (OLD in said)
+
+
+def test_each_question_has_its_own_yes() -> None:
+    assert giving_up_own(COMMAND, OWN)[-1] == with_digest(COMMAND, OLD)[-1] == DIGEST
+    assert giving_up_own(COMMAND, OLD) == with_digest(COMMAND, OWN) == COMMAND

@@ -253,10 +253,10 @@ def test_a_writer_that_cannot_write_says_why(tmp_path: Path, monkeypatch: pytest
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(witness, "HOME", tmp_path)
-    assert witness.told("0.error") == ""
+    assert witness.kept_text("0.error") == ""
     monkeypatch.setattr(os, "fdatasync", broken)
     witness.write("five", str(tmp_path), 0)
-    assert witness.told("0.error") == "Input/output error" and witness.told("1.error") == ""
+    assert witness.kept_text("0.error") == "Input/output error" and witness.kept_text("1.error") == ""
 
 
 def test_records_read_back_where_the_file_system_is_mounted_elsewhere(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
 
 def patience() -> float:
     """Seconds to wait for a read or a write: on a busy host emulation stands still now and then."""
-    longest = float(told("longest") or MOST_PATIENT)
+    longest = float(kept_text("longest") or MOST_PATIENT)
     return min(MOST_PATIENT, max(PATIENCE, TIMES * longest))
 
 
@@ -200,12 +200,12 @@ def acknowledged(given: dict[str, Any]) -> dict[str, int]:
     """The number of records that each writer knows to be written; after a boot, of those that wrote before."""
     counts = {}
     for place, name in enumerate(given["mounts"]):
-        text = told(f"{place}.acknowledged").strip()
+        text = kept_text(f"{place}.acknowledged").strip()
         counts[name] = int(text or given.get("acknowledged", {}).get(name, 0))
     return counts
 
 
-def told(name: str) -> str:
+def kept_text(name: str) -> str:
     """The content of a file in which a writer keeps something; empty where there is none."""
     file = HOME / name
     return file.read_text() if file.exists() else ""
@@ -252,15 +252,15 @@ def alive(pid: int) -> bool:
 
 def paging() -> dict[str, Any]:
     """Whether the process whose memory is in swap goes on; an empty value where none was started."""
-    pids = json.loads(told("pids.json") or "{}")
+    pids = json.loads(kept_text("pids.json") or "{}")
     if "swap" not in pids:
         return {}
-    before = told("swap.read")
+    before = kept_text("swap.read")
     end, now = time.monotonic() + patience(), before
     while now == before and alive(pids["swap"]) and time.monotonic() < end:
         time.sleep(0.2)
-        now = told("swap.read")
-    error = told("swap.error")
+        now = kept_text("swap.read")
+    error = kept_text("swap.error")
     return {"areas": list(areas()), "reads": now != before, "alive": alive(pids["swap"]), "error": error}
 
 
@@ -272,7 +272,7 @@ def look(given: dict[str, Any], fills: int = 1) -> dict[str, Any]:
     for place, (name, mount) in enumerate(given["mounts"].items()):
         mounts[mount] = {
             "mounted": os.path.ismount(mount),
-            "writer": told(f"{place}.error"),
+            "writer": kept_text(f"{place}.error"),
             "write": within(patience(), partial(writes, mount, place)),
             "read": within(patience(), partial(damaged, name, mount, place, counts[name], fills)),
         }
