@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from os.path import basename
 
 from raidplan.apply.configuration.lines import Key, device
 from raidplan.base.identity import mapper_node, md_form
@@ -72,7 +71,7 @@ def of_array(uuid: str, stored: str) -> Iterator[str]:
 def of_volume(key: str) -> Iterator[str]:
     """The links of a logical volume `group/volume`."""
     mapped = mapper_node(key)
-    yield from (f"/dev/{key}", mapped, f"{BY_ID}dm-name-{basename(mapped)}")
+    yield from (f"/dev/{key}", mapped, f"{BY_ID}dm-name-{mapped.rpartition('/')[2]}")
 
 
 def _of_partition(stack: Stack, block: BlockFact, uuid: str) -> Iterator[str]:
