@@ -157,10 +157,14 @@ def _rehearse(parser: argparse.ArgumentParser) -> None:
         help="use an image that was made elsewhere; --suite is without effect then",
     )
     parser.add_argument(
-        "--keep", metavar="FOLDER", help="leave the files of the virtual machine and its console log there"
+        "--keep",
+        metavar="FOLDER",
+        help="leave the files of the virtual machine and its console log there: in a folder that is new or empty",
     )
     parser.add_argument(
-        "--logs", metavar="FOLDER", help="leave the console log and the events of each apply there"
+        "--logs",
+        metavar="FOLDER",
+        help="leave the console log and the events of each apply there: in a folder that is new or empty",
     )
     parser.add_argument(
         "--shell", action="store_true", help="open a shell in the virtual machine once the layout stands"

@@ -164,7 +164,7 @@ def _replace(path: str, data: bytes) -> None:
             opened.flush()
             os.fsync(opened.fileno())
         os.replace(beside, path)
-    except OSError:
+    except BaseException:  # also where somebody interrupts it
         if os.path.exists(beside):
             os.unlink(beside)
         raise

@@ -32,6 +32,11 @@ FORMS = {"text": rehearsal_text, "json": rehearsal_json, "markdown": rehearsal_m
 
 def run(arguments: argparse.Namespace) -> int:
     """Rehearses and prints the report. Raises Unable where a program, memory or a suitable layout is missing."""
+    with stopped_by_signals():
+        return _run(arguments)
+
+
+def _run(arguments: argparse.Namespace) -> int:
     _refuse_unused(arguments)
     files = [*([arguments.before] if arguments.before else []), arguments.layout]
     try_place(arguments.output)
@@ -47,7 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise Unable(str(error)) from None
     write = _writer(arguments.format)
     report = _rehearsed(subjects, [_digest(each) for each in loaded], arguments)
-    emit(write(report), arguments.output)
+    try:
+        emit(write(report), arguments.output)
+    except Unable:
+        talk(rehearsal_text(report))  # it took hours
+        raise
     if report.void:
         return VOID
     return OK if report.as_predicted else FINDINGS
@@ -84,11 +93,10 @@ def _rehearsed(subjects: list[Subject], digests: list[str], arguments: argparse.
             _faults(arguments), _pairs(arguments), seed, arguments.suite, folder, accelerator(),
             image_in(elsewhere) if elsewhere else None, logs, arguments.shell,
         )  # fmt: skip
-        with stopped_by_signals():
-            if arguments.before:
-                return rehearse_change((subjects[0], subject), (plans[0], plans[1]), report, wish, talk)
-            work = rehearse_rates if arguments.measure else rehearse
-            return work(subject, plans[0], report, wish, talk)
+        if arguments.before:
+            return rehearse_change((subjects[0], subject), (plans[0], plans[1]), report, wish, talk)
+        work = rehearse_rates if arguments.measure else rehearse
+        return work(subject, plans[0], report, wish, talk)
     except (NoSuchPart, Lacking, Unsuited) as error:
         raise Unable(str(error)) from None
 
@@ -124,12 +132,7 @@ def _writer(form: str) -> Callable[[Report], str]:
 
 def _planned(subject: Subject) -> Plan:
     """The plan of the twin's own layout."""
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "twin.yaml"
-        file.write_text(subject.text)
-        made, loaded = plan(load(str(file)))
+    made, loaded = plan(load("the twin's layout", lambda _: (subject.text, "")))
     if made is None:
         raise Unable(f"the twin's layout has an error: {loaded.findings[0].finding.message}")
     return made

@@ -74,9 +74,9 @@ def read(file: str, reader: Reader | None = None, arrays: Sequence[Arrays] = ())
     return loaded if _failed(loaded) else loaded._replace(layout=layout)
 
 
-def load(file: str) -> Loaded:
-    """The file's topology as well; `valid` only if nothing is in its way."""
-    loaded, topology, findings = _resolved(read(file))
+def load(file: str, reader: Reader | None = None) -> Loaded:
+    """The file's topology as well; `valid` only if nothing is in its way. `reader`: see `read`."""
+    loaded, topology, findings = _resolved(read(file, reader))
     loaded = _with(loaded, findings)
     return loaded if _failed(loaded) else loaded._replace(topology=topology)
 

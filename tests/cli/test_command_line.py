@@ -221,6 +221,20 @@ def test_a_file_is_written_whole(tmp_path: Path) -> None:
         emit("x", str(tmp_path / "none" / "out"))
 
 
+def test_a_file_whose_writing_is_interrupted_stays_what_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: int) -> None:
+        raise KeyboardInterrupt
+
+    file = tmp_path / "out"
+    file.write_text("old")
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        emit("new", str(file))
+    assert file.read_text() == "old" and list(tmp_path.iterdir()) == [file]
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link away")
 def test_a_link_of_another_user_is_not_followed(tmp_path: Path) -> None:
     """As the kernel does it in /tmp (fs.protected_symlinks): a name there could lead to any file of root's."""

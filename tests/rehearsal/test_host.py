@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.cli import INTERRUPTED, UNABLE, run
+from raidplan.cli.stopping import stopped_by_signals
 from raidplan.review.pipeline import load
 from raidplan.twin.rehearsal import host
 from raidplan.twin.rehearsal.host import EMULATION, PARTS, Lacking, accelerator, check_host, image_in
@@ -78,10 +79,26 @@ def test_without_memory_or_room_nothing_is_started(
 
 
 @pytest.mark.usefixtures("installed")
-def test_the_machine_of_another_rehearsal_is_not_written_over(subject: Subject, tmp_path: Path) -> None:
-    (tmp_path / "root.img").touch()
-    with pytest.raises(Lacking, match="name another folder"):
-        check_host(subject, None, tmp_path)
+@pytest.mark.parametrize("name", ["root.img", "known_hosts", "initrd.img", "apply-2.jsonl", "console.log"])
+@pytest.mark.parametrize("option", ["--keep", "--logs"])
+def test_nothing_that_lies_in_a_folder_is_written_over(
+    option: str, name: str, subject: Subject, tmp_path: Path
+) -> None:
+    """ssh's `known_hosts` in ~/.ssh, and what /initrd.img is a link to, would be gone."""
+    named = (tmp_path, None) if option == "--keep" else (None, tmp_path)
+    check_host(subject, None, *named)
+    (tmp_path / name).touch()
+    with pytest.raises(Lacking, match=f"{option} .*: something is in it already; name another folder"):
+        check_host(subject, None, *named)
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("place", ["/proc/x", "x" * 300, "/" + "x/" * 3000], ids=["proc", "name", "path"])
+@pytest.mark.parametrize("option", ["--keep", "--logs"])
+def test_a_place_for_no_folder_is_said_and_is_no_traceback(option: str, place: str, subject: Subject) -> None:
+    named = (Path(place), None) if option == "--keep" else (None, Path(place))
+    with pytest.raises(Lacking, match="no folder can be made or written there"):
+        check_host(subject, None, *named)
 
 
 def test_an_image_made_elsewhere_is_whole_and_its_key_private(
@@ -205,6 +222,75 @@ def begin(tmp_path: Path, image: Path) -> Callable[[str], Begun]:
     if not shutil.which("qemu-system-x86_64") or not shutil.which("qemu-img"):
         pytest.skip("QEMU is not installed")
     return lambda name: Begun(tmp_path / name, image)
+
+
+def test_a_probe_that_is_asked_to_end_ends_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ended by us, it would leave the QEMU that it has started."""
+    (tmp_path / "vagrant").mkdir()
+    script = f"import os, signal, time\nos.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(1)\nopen('{tmp_path}/ended', 'w')"
+    (tmp_path / "vagrant" / "accelerator.py").write_text(script)
+    monkeypatch.setattr(host, "files", lambda _: tmp_path)
+    with pytest.raises(KeyboardInterrupt), stopped_by_signals():
+        accelerator()
+    assert (tmp_path / "ended").exists()
+
+
+LEFT = """\
+import os, signal, sys, tempfile
+from pathlib import Path
+from raidplan.cli.stopping import stopped_by_signals
+from raidplan.twin.server import Disk, Image, Twin, machine
+made = tempfile.mkdtemp
+def interrupted(*words, **options):
+    folder = made(*words, **options)
+    if sys.argv[1] == "right after a folder was made":
+        os.kill(os.getpid(), signal.SIGTERM)
+    return folder
+tempfile.mkdtemp = interrupted
+machine.lay_out = lambda *_: None
+Twin._boot = lambda *_: None
+with stopped_by_signals():
+    twin = Twin.start([Disk("a", 4096)], image=Image(Path("/"), Path("/key")))
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+@pytest.mark.parametrize("moment", ["right after a folder was made", "right after the start"])
+def test_between_two_lines_of_a_start_no_folder_is_left_either(moment: str, tmp_path: Path) -> None:
+    words = [sys.executable, "-c", LEFT, moment]
+    done = subprocess.run(words, env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True)
+    assert "KeyboardInterrupt" in done.stderr and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_qemu_that_is_just_being_started_does_not_stay(number: signal.Signals, tmp_path: Path) -> None:
+    """The signal comes while Python waits for the program to begin, and knows no process yet."""
+    script = STARTED.replace("NUMBER", str(int(number)))
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True)
+    assert "KeyboardInterrupt" in done.stderr, done.stderr
+    _until(lambda: not _below(tmp_path))
+
+
+STARTED = """\
+import os, signal, subprocess, sys
+from pathlib import Path
+from raidplan.cli.stopping import stopped_by_signals
+from raidplan.twin.server import boot
+from raidplan.twin.server.hardware import Machine
+from raidplan.twin.server.image import Image
+folder = Path(sys.argv[1])
+begin = subprocess.Popen._execute_child
+def interrupted(self, *words):
+    begin(self, *words)
+    os.kill(os.getpid(), NUMBER)
+subprocess.Popen._execute_child = interrupted
+boot.qemu_arguments = lambda *_: ["tail", "--follow=name", "--retry", f"{folder}/never"]
+image = Image(folder, folder / "key")
+(folder / "host_key.pub").write_text("ssh-ed25519 AAAA")
+shell = boot.Shell(folder / "ssh_config", 0, folder / "ssh")
+with stopped_by_signals():
+    boot.power_on(Machine(()), None, image, shell, folder / "log", 0.0)
+"""
 
 
 def _until(condition: Callable[[], bool]) -> None:

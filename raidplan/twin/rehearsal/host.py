@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ from raidplan.base.size import GIB, MIB, human
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.server import Image, cache_folder
 from raidplan.twin.server.arguments import OVMF
+from raidplan.twin.server.tools import without_interruption
 
 QEMU = "qemu-system-x86_64"
 CONSOLE = "console.log"
@@ -59,13 +59,9 @@ def check_host(subject: Subject, image: Path | None, folder: Path | None, logs: 
             f"the twin needs {subject.memory_mib} MiB of memory (its stripe caches are the layout's), and {free} MiB are free here: "
             "rehearse on another machine, or with a smaller stripe_cache_size"
         )
-    if folder and (folder / PARTS[0]).exists():
-        raise Lacking(f"--keep {folder}: a machine has its files there already; name another folder")
-    if logs and (logs / CONSOLE).exists():
-        raise Lacking(f"--logs {logs}: the logs of a rehearsal are there already; name another folder")
     for option, named in (("--keep", folder), ("--logs", logs)):
-        if named and not _can_be_made(named):
-            raise Lacking(f"{option} {named}: no folder can be made or written there; name another one")
+        if named and (why := _why_unfit(named)):
+            raise Lacking(f"{option} {named}: {why}; name another folder")
     place = _there(folder or Path(tempfile.gettempdir()))
     needed, room = ROOM + subject.memory_mib * MIB, shutil.disk_usage(place).free
     if room < needed:
@@ -80,9 +76,15 @@ def _there(place: Path) -> Path:
     return next(each for each in (place, *place.absolute().parents) if each.exists())
 
 
-def _can_be_made(folder: Path) -> bool:
-    place = _there(folder)
-    return place.is_dir() and os.access(place, os.W_OK | os.X_OK)
+def _why_unfit(folder: Path) -> str:
+    """Why no files of ours go into a folder: its own ones would be written over, or none can be made; empty where they can."""
+    try:
+        if folder.is_dir() and any(folder.iterdir()):
+            return "something is in it already"
+        with tempfile.TemporaryFile(dir=_there(folder)):
+            return ""
+    except OSError as error:
+        return f"no folder can be made or written there ({error.strerror})"
 
 
 def emulator() -> str:
@@ -120,9 +122,12 @@ def accelerator() -> str:
         return EMULATION
     argv = [sys.executable, "-I", str(probe), str(cache_folder() / "accelerator")]
     try:
-        done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PROBE_SECONDS
-        )
+        with (
+            without_interruption()
+        ):  # it ends its own QEMU within two seconds; ended by us it would leave that
+            done = subprocess.run(
+                argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PROBE_SECONDS
+            )
     except (OSError, subprocess.TimeoutExpired):
         return EMULATION
     return "kvm" if done.stdout.strip() == "kvm" else EMULATION

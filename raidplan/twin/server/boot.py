@@ -25,6 +25,7 @@ from raidplan.twin.server.image import Image
 from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.qmp import Monitor
 from raidplan.twin.server.ssh import Shell
+from raidplan.twin.server.tools import without_interruption
 
 _PORT_TRIES = 5
 Started = tuple[Shell, QemuProcess, subprocess.Popen[bytes]]
@@ -44,13 +45,16 @@ def power_on(
         port = free_port()
         shell = replace(shell, port=port)
         shell.write_config(image.identity, image.host_key)
-        process = QemuProcess(qemu_arguments(machine, paths, port), log)
+        process: QemuProcess | None = None
         try:
+            with without_interruption():
+                process = QemuProcess(qemu_arguments(machine, paths, port), log)
             return shell, process, connected(shell, process, paths, deadline)
         except PortTakenError:
             continue
         except BaseException:
-            process.kill()
+            if process:
+                process.kill()
             raise
     raise HostError("no free port on the loopback address")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import shutil
 import subprocess
@@ -96,15 +97,20 @@ class Twin(Guest):
         machine = Machine(tuple(disks), tuple(links), *words, firmware=firmware, snapshots=snapshots)
         check_machine(machine)
         image = image or find_or_build(recipe or Recipe(release), say=say)
-        folder = directory or Path(tempfile.mkdtemp(prefix="twin-"))
-        folder.mkdir(parents=True, exist_ok=True)
-        twin = cls(machine, image, folder, console or folder / "console.log", own=directory is None, say=say)
+        twin: Self | None = None
         try:
+            with without_interruption():  # whoever ends it knows of all that was made
+                folder = directory or Path(tempfile.mkdtemp(prefix="twin-"))
+                folder.mkdir(parents=True, exist_ok=True)
+                console = console or folder / "console.log"
+                twin = cls(machine, image, folder, console, own=directory is None, say=say)
+                atexit.register(twin.stop)
             with of_host(folder):
                 lay_out(image, twin._paths, machine)
             twin._boot(boot_timeout)
         except BaseException:
-            twin.stop()
+            if twin:
+                twin.stop()
             raise
         return twin
 
@@ -251,6 +257,7 @@ class Twin(Guest):
             shutil.rmtree(self._sockets, ignore_errors=True)
             if self._own:
                 shutil.rmtree(self.directory, ignore_errors=True)
+            atexit.unregister(self.stop)
 
     def _boot(self, timeout: float) -> None:
         began = time.monotonic()
