@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, survive
+from raidplan.layout.kinds.array import Array
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
 from raidplan.twin.rehearsal.change import INTERRUPTION
@@ -36,6 +37,7 @@ class Faulty:
     hangs: bool = False
     """Once a disk was pulled, no command ends."""
     boots: bool = True
+    boots_in: float = 10.0
     boots_always: bool = False
     """It boots also where that is predicted to stop."""
     boots_without: bool = True
@@ -85,6 +87,8 @@ class Faulty:
     """So many applies have ended before they are interrupted."""
     gives_up: bool = False
     """Once a disk was pulled, every array has given up a member."""
+    slow_to_tell: int = 0
+    """So many looks pass before md knows that a disk was pulled."""
     breaks_off: bool = False
     """While an apply that is killed runs, a record cannot be written."""
     stumbles: bool = False
@@ -139,6 +143,8 @@ class StandIn:
     logged: bool = False
     """The writes of its disks are logged since the last start."""
     settled_in: float = 12.0
+    limits: list[float] = field(default_factory=list)
+    """The seconds that each start over was given."""
     shown_in: Path | None = None
     """The file for the console log."""
     host: str = "twin"
@@ -149,6 +155,10 @@ class StandIn:
             raise BootError("the guest gave up booting\n--- end of the console log ---\nKernel panic")
         self.machine = SimpleNamespace(disks=tuple(disks), snapshots=True)
         return self
+
+    @property
+    def booted_in(self) -> float:
+        return self.faulty.boots_in
 
     @property
     def console(self) -> Path:
@@ -257,9 +267,17 @@ class StandIn:
             return {"mismatches": 128 * self.faulty.differs, "in_time": self.faulty.checks}
         return 0
 
+    def away(self, array: Array) -> int:
+        """How many members the kernel misses."""
+        if self.faulty.slow_to_tell > 0:
+            return 0
+        gone = sum(member.partition(".")[0] in self.out for member in array.named_members)
+        return gone + bool(self.out and self.faulty.gives_up)
+
     def look(self, fills: int = 1) -> dict[str, Any]:
         """As the witness has it, of the model's outcomes."""
         out = self.out
+        self.faulty.slow_to_tell -= bool(out)
         found = outcomes_at_boot(self.topology, out) if self.at_boot else survive(self.topology).after(out)
         layout = self.topology.layout
 
@@ -286,15 +304,10 @@ class StandIn:
         arrays = {
             name: {
                 "array_state": "clean" if stands("arrays", name) else "broken",
-                "degraded": str(
-                    int(
-                        bool(out)
-                        and (self.faulty.gives_up or found.get(("arrays", name), 0) != Outcome.INTACT)
-                    )
-                ),
+                "degraded": str(self.away(array)),
                 "read": "",
             }
-            for name in layout.arrays
+            for name, array in layout.arrays.items()
         }
         alive = self.faulty.survives_all or found.get(MACHINE, Outcome.INTACT).survives
         alive = alive and self.faulty.pages
@@ -318,8 +331,9 @@ class StandIn:
         blank: Collection[str] = (),
         disks: Sequence[Disk] = (),
         logged: bool = False,
-        **_: object,
+        timeout: float,
     ) -> None:
+        self.limits.append(timeout)
         self.logged, self.struck = logged, ""
         self.journal, self.written = "close", {}
         if not self.faulty.room:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 
 from raidplan.cli import FINDINGS, OK, VOID
 from raidplan.twin.rehearsal import places
-from raidplan.twin.rehearsal.faults import CHECK
+from raidplan.twin.rehearsal.faults import CHECK, LOOKS
+from raidplan.twin.rehearsal.rig import GIVEN, Rig
 from tests.rehearsal.conftest import LAYOUT, SERVER, Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
@@ -102,7 +104,39 @@ def test_an_array_that_nothing_was_to_touch_has_all_its_members(rehearsed: Rehea
     report = rehearsed(Faulty(gives_up=True), "--faults", "d1", code=FINDINGS)
     (case,) = report["cases"]
     differs = {one["path"]: one["predicted"] for one in case["observed"] if not one["as_predicted"]}
-    assert differs == {"arrays.mirror": "intact"}, "which has no member on d1"
+    assert differs == {"arrays.mirror": "intact", "arrays.five": "degraded"}, "one more than was pulled"
+
+
+@pytest.mark.parametrize(("looks", "code"), [(LOOKS - 1, OK), (2 * LOOKS, FINDINGS)])
+def test_an_array_that_was_not_told_of_a_loss_did_not_survive_it(
+    rehearsed: Rehearsal, looks: int, code: int
+) -> None:
+    report = rehearsed(Faulty(slow_to_tell=looks + 1), "--faults", "d1", code=code)
+    (case,) = report["cases"]
+    differs = {one["path"] for one in case["observed"] if not one["as_predicted"]}
+    assert differs == (set() if code == OK else {"arrays.five"})
+
+
+def test_a_boot_that_stops_had_twice_the_time_of_one_that_did_not(rehearsed: Rehearsal) -> None:
+    rehearsed(Faulty(), "--faults", "boot:d0")
+    assert {*rehearsed.twin.limits} == {600}
+    rehearsed(Faulty(boots_in=500), "--faults", "boot:d0")
+    assert {*rehearsed.twin.limits} == {1000}
+
+
+def test_records_that_were_acknowledged_before_a_power_cut_are_asked_for_after_it(
+    rehearsed: Rehearsal,
+) -> None:
+    rehearsed(Faulty(), "--faults", "boot:machine")
+    assert json.loads(rehearsed.twin.files[GIVEN])["acknowledged"] == {"five": 5}
+
+
+def test_an_answer_of_the_guest_that_cannot_be_read_ends_the_stage_and_not_the_report(
+    rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Rig, "witness", lambda *_: "{")
+    report = rehearsed(Faulty(), "--faults", "d0", code=FINDINGS)
+    assert "gave no JSON" in report["stages"][-1]["detail"]
 
 
 def test_what_md_still_has_of_a_stripe_is_forgotten_before_disks_are_pulled(rehearsed: Rehearsal) -> None:

@@ -21,10 +21,11 @@ from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text
 from raidplan.review.pipeline import load
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal import witness
-from raidplan.twin.rehearsal.cases import Fault, NoSuchPart, Source, cases_of, control
+from raidplan.twin.rehearsal.cases import Case, Fault, NoSuchPart, Source, cases_of, control
 from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
+from raidplan.twin.rehearsal.untried import untried
 from tests.examples import EXAMPLES
 
 MIXED = """\
@@ -57,9 +58,13 @@ def mixed(tmp_path: Path) -> Topology:
 
 
 def found(*, dead: tuple[str, ...] = (), damaged: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What the witness says where these arrays and all on them are dead, and on these mounts data is damaged."""
+    """What the witness says without a disk where these arrays and all on them are dead, and on these mounts data is damaged."""
     arrays = {
-        name: {"array_state": "clean", "degraded": "0", "read": "Input/output error" if name in dead else ""}
+        name: {
+            "array_state": "clean",
+            "degraded": "1" if name == "safe" else "0",
+            "read": "Input/output error" if name in dead else "",
+        }
         for name in ("safe", "fast")
     }
     mounts = {
@@ -123,6 +128,45 @@ def test_a_case_goes_as_predicted_or_not(mixed: Topology) -> None:
     }
 
 
+def test_an_array_lacks_what_was_pulled_and_no_more(mixed: Topology, tmp_path: Path) -> None:
+    def right(case: Case, degraded: int, of: Topology = mixed) -> bool:
+        seen = found(dead=("fast",))
+        seen["arrays"]["safe"]["degraded"] = str(degraded)
+        (one,) = (one for one in observations(case, survive(of), of, seen) if one.thing == ("arrays", "safe"))
+        return one.as_predicted
+
+    (pulled,) = cases_of(Source(mixed), "d0")
+    assert [right(pulled, number) for number in range(3)] == [False, True, False]
+    two = Case("d0 and d1", "pair", ("d0", "d1"), survive(mixed).after(("d0", "d1")))
+    assert [right(two, number) for number in range(4)] == [False, False, True, False]
+    stale = replace(pulled, fault=Fault.STALE)
+    assert [right(stale, number) for number in range(3)] == [True, True, False], "it may be in again"
+    (untouched,) = (case for case in cases_of(Source(mixed), "media") if case.fault is Fault.SLOW)
+    assert [right(untouched, number) for number in range(2)] == [True, False]
+    spare = topology(MIXED.replace("d3.p]", "d3.p], spares: [d0.r]").replace("size: rest}", "size: 1GiB}, r: {size: rest}"), tmp_path)  # fmt: skip
+    (case,) = cases_of(Source(spare), "d1")
+    assert [right(case, number, spare) for number in range(3)] == [True, True, False], "it takes the place"
+
+
+def test_an_array_of_arrays_lacks_those_that_stop(tmp_path: Path) -> None:
+    nested = topology(
+        MIXED.replace(
+            "level: raid10, members: [d0.p, d2.p, d1.p, d3.p]", "level: raid1, members: [one, two]"
+        ).replace(
+            "arrays:",
+            "arrays:\n  one: {level: raid0, members: [d0.p, d1.p]}\n  two: {level: raid0, members: [d2.p, d3.p]}",
+        ),
+        tmp_path,
+    )
+    (case,) = cases_of(Source(nested), "d0")
+    seen = found(dead=("fast",))
+    seen["arrays"] |= dict.fromkeys(("one", "two"), seen["arrays"]["fast"])
+    seen["arrays"]["two"] = {**seen["arrays"]["two"], "read": ""}
+    assert all(one.as_predicted for one in observations(case, survive(nested), nested, seen))
+    assert not any(case.name == "safe" for case in cases_of(Source(nested, 0, 0), "all") if case.fault is Fault.CHANGED), "no disk is named where its blocks lie"  # fmt: skip
+    assert any("No place was damaged below safe" in each for each in untried(Source(nested), [], "media"))
+
+
 def test_acknowledged_data_that_is_gone_is_a_difference_where_it_was_to_survive(mixed: Topology) -> None:
     survival = survive(mixed)
     (case,) = cases_of(Source(mixed), "d0")
@@ -161,6 +205,42 @@ def test_without_a_control_that_fails_a_rehearsal_is_void(mixed: Topology) -> No
         and half.predictions[0]
         == half.predictions[1] + len([one for one in other.observed if not one.as_predicted])
     )
+
+
+def test_the_verdict_says_that_something_went_otherwise_though_all_predictions_were_observed(
+    mixed: Topology,
+) -> None:
+    good = tried(mixed, "d0", found(dead=("fast",)))
+    report = Report("h", "sha256:0", 1, "", (), tried=(good, good), control=good)
+    assert (
+        rehearsal_text(report).startswith("h: ") and "otherwise" not in rehearsal_text(report).splitlines()[0]
+    )
+    for bad, words in (
+        (replace(good, whole_again=False), "1 case went otherwise than predicted; "),
+        (replace(good, lost=("/srv/safe",)), "1 case went otherwise than predicted, acknowledged data was lost on /srv/safe; "),
+    ):  # fmt: skip
+        report = replace(report, tried=(good, bad))
+        whole, true = report.predictions
+        assert whole == true and not report.as_predicted
+        for text in (rehearsal_text(report), rehearsal_markdown(report), rehearsal_page(report)):
+            assert f"h: {words}{true} of {whole} predictions were observed, in 2 cases and a control" in text
+
+
+def test_what_differs_is_said_in_words_and_a_failure_in_lines(mixed: Topology) -> None:
+    seen = found(dead=("fast",), damaged=("/srv/safe",))
+    seen["mounts"]["/srv/safe"]["mounted"] = False
+    stage = Stage("boot", 1.0, False, "the guest gave up booting\n\x1b[31mKernel <panic>")
+    report = Report("h", "sha256:0", 1, "", (), stages=(stage,), tried=(tried(mixed, "d0", seen),))
+    for text in (rehearsal_text(report), rehearsal_markdown(report), rehearsal_page(report)):
+        assert "filesystems.safe stops: not mounted, records 3 of 99 do not read back" in text
+    assert "<pre>the guest gave up booting\n\\x1b[31mKernel &lt;panic&gt;\n</pre>" in rehearsal_page(report)
+
+
+def test_of_a_layout_without_anything_to_break_there_is_no_control(tmp_path: Path) -> None:
+    bare = topology("version: 1\nhost: h\nhardware: {disks: {a: {size: 1GiB, serial: A}}}\n", tmp_path)
+    assert control(survive(bare)) is None
+    report = Report("h", "sha256:0", 1, "", (), tried=(Tried(cases_of(Source(bare), "a")[0], 1.0, ()),))
+    assert "h: void: there is nothing that a loss would stop, so no control, " in rehearsal_text(report)
 
 
 def test_each_form_names_what_differs(mixed: Topology) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -98,6 +99,18 @@ def test_no_more_is_moved_than_there_is_room_for(tmp_path: Path, monkeypatch: py
     assert 200 < whole < 256 and measure._read(rig, "p", 1e9) == whole and f"count={whole} " in scripts[0]
     assert measure._written(rig, "/srv/p", 1e9) == pytest.approx(whole / 2, abs=1)
     assert measure._read(rig, "p", 1e6) == 9, "ten seconds of it"
+
+
+def test_a_mount_point_with_a_blank_is_one_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "mirrors.yaml"
+    file.write_text(MIRRORS.replace("/srv/p", "'/srv/my p'"))
+    topology, said = load(str(file)).topology, list[str]()
+    monkeypatch.setattr(measure, "_timed", lambda _, script, size: said.append(script) or 1.0)
+    run = SimpleNamespace(run=lambda script, **_: said.append(script))
+    rig: Any = SimpleNamespace(twin=run, subject=SimpleNamespace(topology=topology))
+    measure._written(rig, "/srv/my p", 1e6)
+    named = [word for script in said for word in shlex.split(script) if "rehearsal.rate" in word]
+    assert named == ["of=/srv/my p/rehearsal.rate", "/srv/my p/rehearsal.rate;"]
 
 
 MIRRORS = """\

@@ -10,6 +10,7 @@ import pytest
 
 from raidplan.cli import FINDINGS, UNABLE, VOID, run
 from raidplan.cli import rehearse as command
+from raidplan.cli.output import Unable
 from raidplan.review.pipeline import load
 from raidplan.twin.rehearsal.host import CONSOLE, PARTS
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
@@ -114,6 +115,35 @@ def test_what_was_not_tried_is_said(rehearsed: Rehearsal) -> None:
         file = rehearsed.folder / f"said.{form}"
         rehearsed(Faulty(), "--faults", "d1", "-o", str(file), "--format", form)
         assert "Not chosen, or of single parts only" in file.read_text()
+
+
+def test_a_single_disk_has_no_other_place(rehearsed: Rehearsal) -> None:
+    one = DISKS.replace("DISKS", "a: {size: 1GiB, serial: A}") + "filesystems: {x: {device: a, type: ext4, mount: /srv/x}}\n"  # fmt: skip
+    faults = [case["fault"] for case in rehearsed(Faulty(), "--faults", "boot", text=one)["cases"]]
+    assert faults == ["absent", "power"]
+
+
+def test_the_second_parity_is_not_damaged_and_that_is_said(rehearsed: Rehearsal) -> None:
+    six = rehearsed(Faulty(), "--faults", "media", text=LAYOUT.replace("raid5", "raid6"))
+    assert "Of the two parities of five only the first (P) was damaged." in untried(six)
+    assert "two parities" not in untried(rehearsed(Faulty(), "--faults", "media"))
+
+
+@pytest.mark.parametrize(
+    ("given", "left", "said"),
+    [
+        ("noauto, noatime", ["noatime", "nofail"], "`noauto` is left out of five: of what is not mounted at boot"),
+        ("ro", [], "`ro` is left out of five: of what is not written to nothing could be seen"),
+        ("noatime", ["noatime"], ""),
+    ],
+)  # fmt: skip
+def test_what_keeps_a_file_system_from_being_seen_is_left_out(
+    given: str, left: list[str], said: str, tmp_path: Path
+) -> None:
+    subject = subject_of(_topology(LAYOUT.replace("mount: /srv/five", f"mount: /srv/five, options: [{given}]").replace("BOOT", ""), tmp_path))  # fmt: skip
+    entry = subject.topology.layout.filesystems["five"]
+    assert [each for each in entry.options if "timeout" not in each] == left and not entry.stops_boot
+    assert said in "\n".join(subject.differences)
 
 
 def test_several_swap_areas_are_told_apart_by_nobody(rehearsed: Rehearsal) -> None:
@@ -266,6 +296,19 @@ def test_a_place_that_cannot_be_written_is_said_at_once(
         rehearsed.folder / "layout.yaml",
         rehearsed.folder / "report.json",
     }
+
+
+def test_a_report_that_cannot_be_written_in_the_end_is_said(
+    rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise Unable("cannot write report.json: No space left on device")
+
+    monkeypatch.setattr(command, "emit", full)
+    (rehearsed.folder / "report.json").write_text("{}")
+    rehearsed(Faulty(), "--faults", "d0", code=UNABLE)
+    said = rehearsed.said()
+    assert "No space left on device" in said and "levels: 12 of 12 predictions were observed" in said
 
 
 @pytest.mark.parametrize("option", ["--keep", "--logs"])

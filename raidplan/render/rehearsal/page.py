@@ -57,7 +57,8 @@ class Span:
     left: float
     width: float
     words: str
-    detail: str
+    detail: tuple[str, ...]
+    """Lines."""
     good: bool
     is_case: bool
 
@@ -104,8 +105,8 @@ def _spans(report: Report) -> list[Span]:
     whole = max((stage.began + stage.seconds for stage in report.stages), default=1) or 1
 
     def span(what: str, began: float, seconds: float, detail: str, good: bool, is_case: bool) -> Span:
-        words = f"after {duration(began)}, {duration(seconds)}"
-        return Span(what, 100 * began / whole, 100 * seconds / whole, words, detail, good, is_case)
+        words, lines = f"after {duration(began)}, {duration(seconds)}", tuple(detail.splitlines())
+        return Span(what, 100 * began / whole, 100 * seconds / whole, words, lines, good, is_case)
 
     stages = [
         (each.began, span(each.name, each.began, each.seconds, each.detail, each.passed, False))
@@ -156,5 +157,6 @@ def _cell(one: Observation) -> Cell:
     predicted = OUTCOMES[one.predicted]
     if one.as_predicted:
         return Cell(SIGNS[one.predicted], f"{predicted}, as predicted", True)
-    seen = OUTCOMES[Outcome.DEGRADED if one.survived else Outcome.LOST]
-    return Cell("!", f"predicted: {predicted}; observed: {seen}", False)
+    seen = OUTCOMES[Outcome.INTACT if one.survived else Outcome.LOST]
+    away = f", {one.degraded} of its members away" if one.survived and one.degraded else ""
+    return Cell("!", f"predicted: {predicted}; observed: {seen}{away}", False)

@@ -82,11 +82,24 @@ def headline(report: Report) -> str:
         failed = next(stage for stage in report.stages if not stage.passed)
         return f"{report.host}: the rehearsal stopped at the stage {failed.name}"
     if report.void:
-        return f"{report.host}: void: the control did not fail, so nothing shows that a failure would have been seen"
+        why = (
+            "the control did not fail"
+            if report.control
+            else "there is nothing that a loss would stop, so no control"
+        )
+        return f"{report.host}: void: {why}, so nothing shows that a failure would have been seen"
     whole, true = report.predictions
     if not whole:
         return f"{report.host}: applied, booted and read back; no fault was tried"
-    return f"{report.host}: {true} of {whole} predictions were observed, in {counted(len(report.tried), 'case')} and a control"
+    held = (
+        f"{true} of {whole} predictions were observed, in {counted(len(report.tried), 'case')} and a control"
+    )
+    otherwise = [tried for tried in report.played if not tried.as_predicted]
+    if not otherwise:
+        return f"{report.host}: {held}"
+    mounts = [*dict.fromkeys(mount for tried in otherwise for mount in tried.lost)]
+    lost = f", acknowledged data was lost on {listed(mounts, most=8)}" if mounts else ""
+    return f"{report.host}: {counted(len(otherwise), 'case')} went otherwise than predicted{lost}; {held}"
 
 
 def case_words(case: Case) -> str:
@@ -139,8 +152,22 @@ def observed_words(tried: Tried) -> Iterator[str]:
 
 
 def _detail(one: Observation) -> str:
-    known = [f"{key} {value}" for key, value in one.detail.items() if value not in ("", [], {})]
+    known = [_fact(key, value) for key, value in one.detail.items() if value not in ("", [], {})]
     return listed(known, most=8)
+
+
+def _fact(key: str, value: object) -> str:
+    """One thing that the witness says: `not mounted`, `degraded 1`, `records 3, 7 of 64 do not read back`."""
+    match value:
+        case bool():
+            return key if value else f"not {key}"
+        case {"acknowledged": count, "damaged": []}:
+            return f"{count} records read back"
+        case {"acknowledged": count, "damaged": [*numbers]}:
+            return f"records {listed([*map(str, numbers)], most=8)} of {count} do not read back"
+        case [*several]:
+            return f"{key} {', '.join(map(str, several))}"
+    return f"{key} {value}"
 
 
 def acknowledged(report: Report) -> int:

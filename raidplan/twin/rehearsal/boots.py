@@ -18,7 +18,6 @@ from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import GIVEN, SETTLE_SECONDS, Rig
 from raidplan.twin.server import BootError, end_of
 
-BOOT_SECONDS = 600.0
 PRESS_SECONDS = 1.0
 
 
@@ -43,7 +42,7 @@ def boot(rig: Rig, case: Case) -> Tried:
     up = found is not None or (came_up and not case.outcome(BOOT).survives)
     seen = [booted(case, found, up=up, said=said), *observations(case, rig.survival, topology, found)]
     lost = tuple(lost_bytes(found, seen, topology))
-    if found is not None and case.fault is Fault.MOVED and len(rig.twin.machine.disks) > 1:
+    if found is not None and case.fault is Fault.MOVED:
         claims.append(some(DISKS, "moved", str(rig.moved())))
     returned, whole = "", True
     if found is not None and case.fault is Fault.ABSENT and case.kind == "disk":
@@ -60,13 +59,13 @@ def _started(rig: Rig, case: Case) -> list[Claim]:
     twin = rig.twin
     match case.fault:
         case Fault.ABSENT:
-            twin.start_over(without=case.disks, timeout=BOOT_SECONDS)
+            twin.start_over(without=case.disks, timeout=rig.boot_seconds)
         case Fault.BLANK:
             # The twin's BIOS ends at a first disk on which nothing is; a person names another one in the boot order.
             order = sorted(twin.machine.disks, key=lambda disk: disk.name in case.disks)
-            twin.start_over(blank=case.disks, disks=order, timeout=BOOT_SECONDS)
+            twin.start_over(blank=case.disks, disks=order, timeout=rig.boot_seconds)
         case Fault.MOVED:
-            twin.start_over(disks=twin.machine.disks[::-1], timeout=BOOT_SECONDS)
+            twin.start_over(disks=twin.machine.disks[::-1], timeout=rig.boot_seconds)
         case Fault.STALE:
             return [_stale(rig, case)]
         case Fault.POWER:
@@ -77,16 +76,16 @@ def _started(rig: Rig, case: Case) -> list[Claim]:
 def _stale(rig: Rig, case: Case) -> Claim:
     """The others are written to while the disk is away."""
     twin = rig.twin
-    twin.start_over(timeout=BOOT_SECONDS)
+    twin.start_over(timeout=rig.boot_seconds)
     twin.unplug(*case.disks)
     time.sleep(SETTLE_SECONDS)
     rig.witness("fill", "1")
     arrays = " ".join(device_node(name) for name in rig.subject.topology.layout.arrays)
     each = "cat /sys/block/$(basename $(realpath $array))/md/degraded 2>/dev/null"
     degraded = twin.run(f"for array in {arrays}; do {each}; done; true").stdout.split()
-    twin.shut_down(timeout=BOOT_SECONDS)
+    twin.shut_down(timeout=rig.boot_seconds)
     twin.plug(*case.disks)
-    twin.start_again(timeout=BOOT_SECONDS)
+    twin.start_again(timeout=rig.boot_seconds)
     without = sum(count != "0" for count in degraded)
     return some((*DISKS, case.disks[0]), "went on without it", str(without))
 
@@ -94,13 +93,13 @@ def _stale(rig: Rig, case: Case) -> Claim:
 def _power(rig: Rig) -> list[Claim]:
     """Everything writes, also without a flush, when the power goes; of what was not flushed every other write is lost."""
     twin = rig.twin
-    twin.start_over(timeout=BOOT_SECONDS, logged=True)
+    twin.start_over(timeout=rig.boot_seconds, logged=True)
     rig.start_writing()
     counts = rig.acknowledged()
     rig.witness("press")
     time.sleep(PRESS_SECONDS)
     lost = rig.lose_power()
-    twin.start_again(timeout=BOOT_SECONDS)
+    twin.start_again(timeout=rig.boot_seconds)
     rig.give({**json.loads(twin.get(GIVEN)), "acknowledged": counts})
     return [some(DISKS, "unflushed writes lost", str(lost))] if rig.mounts else []
 

@@ -13,6 +13,7 @@ from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, Survival, survive
+from raidplan.layout.kinds.array import Array
 from raidplan.layout.model import Layout
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
@@ -161,7 +162,8 @@ def _boots(source: Source) -> Iterator[Case]:
         yield Case(
             case.name, case.kind, case.disks, outcomes_at_boot(source.topology, case.disks), Fault.ABSENT
         )
-    yield Case("all disks", "machine", (), outcomes_at_boot(source.topology, ()), Fault.MOVED)
+    if len(source.topology.layout.hardware.disks) > 1:
+        yield Case("all disks", "machine", (), outcomes_at_boot(source.topology, ()), Fault.MOVED)
     for disk in source.first_disks:
         yield Case(disk, "disk", (disk,), outcomes_at_boot(source.topology, (disk,)), Fault.BLANK)
         if goes_on(case := Case(disk, "disk", (disk,), source.survival.after((disk,)), Fault.STALE)):
@@ -183,9 +185,13 @@ def _media(source: Source) -> Iterator[Case]:
 
 
 def mapped(layout: Layout) -> list[str]:
-    """The arrays on which a place can be found: a file system that says where a file lies stands on them directly."""
+    """The arrays on which a place can be found: made of disks, and a file system that says where a file lies stands on them directly."""
     mounted = {entry.device for entry in layout.filesystems.values() if entry.mount and entry.type in MAPPED}
-    return [name for name in layout.arrays if name in mounted]
+    return [name for name, array in layout.arrays.items() if name in mounted and _is_of_disks(array, layout)]
+
+
+def _is_of_disks(array: Array, layout: Layout) -> bool:
+    return all(member.partition(".")[0] in layout.hardware.disks for member in array.named_members)
 
 
 CHOICES: Mapping[str, Callable[[Source], Iterator[Case]]] = {

@@ -22,7 +22,7 @@ from raidplan.twin.rehearsal.kept import Kept, disks_of_both, kept
 from raidplan.twin.rehearsal.making import made
 from raidplan.twin.rehearsal.observed import acknowledged
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
-from raidplan.twin.rehearsal.rig import GIVEN, Rig
+from raidplan.twin.rehearsal.rig import GIVEN, Rig, value_of
 from raidplan.twin.rehearsal.stages import (  # fmt: skip
     APPLY_SECONDS,
     BOOT_SECONDS,
@@ -245,7 +245,7 @@ def _struck(change: Change, fault: Fault, place: Place) -> Blow:
     change.start_writing()
     before = _journal(change)
     words = [way, str(place.number), f"{place.seconds:.3f}", *change.command]
-    met = json.loads(twin.run(["python3", "-I", INTERRUPTION, *words], timeout=APPLY_SECONDS).stdout)
+    met = value_of(twin.run(["python3", "-I", INTERRUPTION, *words], timeout=APPLY_SECONDS).stdout)
     lost = 0
     if fault is Fault.CUT:
         lost = change.rig.lose_power()

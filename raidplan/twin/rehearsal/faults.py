@@ -14,13 +14,22 @@ from raidplan.estimate.survival import MACHINE
 from raidplan.layout.kinds.naming import device_node
 from raidplan.twin.rehearsal.cases import MAPPED, Case, Fault, goes_on
 from raidplan.twin.rehearsal.media import erase
-from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, name_of, observations, reads_back
+from raidplan.twin.rehearsal.observed import (  # fmt: skip
+    Observation,
+    acknowledged,
+    lost_bytes,
+    name_of,
+    observations,
+    reads_back,
+)
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
 from raidplan.twin.server import TwinError, end_of
 
 BACK_SECONDS = 300.0
 REBUILD_SECONDS = 1500.0
+LOOKS = 5
+"""Looks at what a loss has done, at most."""
 TABLE = "/root/table"
 STOPPED = "no: the machine had stopped, and no record was read back"
 """The way back of a case that would need another boot: that is what the boots without each part are for."""
@@ -49,10 +58,7 @@ def pulled(rig: Rig, case: Case) -> Tried:
         _see_it_work(rig, case)
     rig.forget_stripes()
     rig.twin.unplug(*case.disks)
-    time.sleep(SETTLE_SECONDS)
-    found = rig.observation()
-    said = end_of(rig.twin.console) if found is None else ""
-    seen = observations(case, rig.survival, rig.subject.topology, found, said)
+    found, seen = _settled(rig, case)
     lost = tuple(lost_bytes(found, seen, rig.subject.topology))
     for disk in case.disks if blank else ():
         erase(rig.twin, disk)
@@ -65,6 +71,18 @@ def pulled(rig: Rig, case: Case) -> Tried:
     count = acknowledged(found)
     rig.twin.restore(READY)
     return Tried(case, time.monotonic() - began, tuple(seen), lost, count, returned, whole, tuple(claims))
+
+
+def _settled(rig: Rig, case: Case) -> tuple[Mapping[str, Any] | None, list[Observation]]:
+    """What is seen after the loss, once udev has told md: on a busy host that takes a while."""
+    for _ in range(LOOKS):
+        time.sleep(SETTLE_SECONDS)
+        found = rig.observation()
+        said = end_of(rig.twin.console) if found is None else ""
+        seen = observations(case, rig.survival, rig.subject.topology, found, said)
+        if not any(one.is_late for one in seen):
+            break
+    return found, seen
 
 
 def _see_it_work(rig: Rig, case: Case) -> None:

@@ -5,6 +5,7 @@ A rate counts as predicted within a fifth. It is measured by the clock of the ho
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -200,14 +201,13 @@ def _written(rig: Rig, mount: str, rate: float) -> float:
     twin, topology = rig.twin, rig.subject.topology
     device = next(each.device for each in topology.layout.filesystems.values() if each.mount == mount)
     blocks = _blocks(rate, topology.devices[device].size // 2)
-    script = f"dd if=/dev/zero of={mount}/rehearsal.rate bs=1M count={blocks} conv=fsync status=none"
+    file = shlex.quote(f"{mount}/rehearsal.rate")
+    script = f"dd if=/dev/zero of={file} bs=1M count={blocks} conv=fsync status=none"
     twin.run(f"echo {WRITE_FROM} >/proc/sys/vm/dirty_background_bytes")
     try:
         return _timed(twin, script, blocks * MIB)
     finally:
-        twin.run(
-            f"echo 10 >/proc/sys/vm/dirty_background_ratio; rm -f {mount}/rehearsal.rate; sync", check=False
-        )
+        twin.run(f"echo 10 >/proc/sys/vm/dirty_background_ratio; rm -f {file}; sync", check=False)
 
 
 def _timed(twin: Twin, script: str, size: int) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 from raidplan.base.findings import Path, dotted
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, Survival
 from raidplan.topology import Topology
-from raidplan.twin.rehearsal.cases import Case, things_of
+from raidplan.twin.rehearsal.cases import Case, Fault, things_of
 from raidplan.twin.rehearsal.witness import FILL
 
 SHOWN, SAID_LINES = 20, 8
@@ -26,6 +26,18 @@ class Observation:
     """It was observed to read and write."""
     detail: Mapping[str, Any]
     """The kernel's words: of an array its state, of a file system the errors of reading and writing."""
+    away: range = range(1)
+    """How many members of its own an array that goes on may lack."""
+
+    @property
+    def degraded(self) -> int:
+        """How many members an array lacks."""
+        return int(self.detail.get("degraded", "0"))
+
+    @property
+    def is_late(self) -> bool:
+        """An array goes on with members that are gone: nobody has told md yet."""
+        return self.survived and self.predicted is Outcome.DEGRADED and self.degraded < self.away.start
 
     @property
     def silent(self) -> bool:
@@ -36,11 +48,11 @@ class Observation:
     def as_predicted(self) -> bool:
         """It survived if, and only if, that was predicted; an array that takes no more writes is one that is read.
 
-        An array that nothing was to touch has all its members.
+        An array that is to go on lacks those members that are gone, and no others.
         """
         read_only = self.thing[0] == "arrays" and self.predicted is Outcome.READ_ONLY
-        degraded = self.predicted is Outcome.INTACT and self.detail.get("degraded", "0") != "0"
-        return self.survived == (self.predicted.survives or read_only) and not degraded
+        as_many = not self.predicted.survives or self.degraded in self.away
+        return self.survived == (self.predicted.survives or read_only) and as_many
 
 
 def observations(
@@ -116,12 +128,24 @@ def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) 
     if thing[0] == "arrays":
         array = found["arrays"][thing[1]]
         reads = array.get("read") == "" and array.get("array_state") not in ("inactive", "broken", "clear")
-        return Observation(thing, predicted, reads, array)
+        return Observation(thing, predicted, reads, array, _away(thing[1], case, topology))
     mount = topology.layout.filesystems[str(thing[1])].mount
     if not mount:
         return None
     state = found["mounts"][mount]
     return Observation(thing, predicted, _stands(state), _shown(state))
+
+
+def _away(name: str | int, case: Case, topology: Topology) -> range:
+    """How many members an array may lack: no others than those that are gone, and all of these where no spare takes their place."""
+    array = topology.layout.arrays[str(name)]
+    if case.outcome(("arrays", str(name))) is Outcome.INTACT:
+        return range(1)
+    places = [member.partition(".")[0] for member in array.named_members]
+    gone = sum(place in case.disks for place in places)
+    below = sum(not case.outcome(("arrays", place)).survives for place in places)
+    least = 0 if array.spares or case.fault is Fault.STALE else gone
+    return range(least, gone + below + 1)
 
 
 def _stands(state: Mapping[str, Any] | None) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from raidplan.base.size import KIB
 from raidplan.estimate.rebuild import SYNC_SPEED_MAX
 from raidplan.layout.kinds.naming import device_node
-from raidplan.twin.rehearsal.rig import Rig
+from raidplan.twin.rehearsal.rig import Rig, value_of
 from raidplan.twin.server import Twin, TwinError
 
 SECONDS = 10
@@ -67,7 +66,7 @@ def rebuild(rig: Rig, name: str, factor: float) -> Rebuilt:
 
 def seconds_of_a_read(twin: Twin, node: str) -> float:
     """The median time of a small read anywhere on a device, past all caches. Raises TwinError."""
-    return float(json.loads(twin.run(["python3", "-I", "-c", LATENCY, node]).stdout))
+    return float(value_of(twin.run(["python3", "-I", "-c", LATENCY, node]).stdout))
 
 
 def _ended(twin: Twin, kernel: str) -> bool:

@@ -37,6 +37,8 @@ class Rig:
     survival: Survival
     members: Mapping[str, tuple[str, ...]]
     """The nodes of each array's members, in slot order and then spares."""
+    boot_seconds: float = 600.0
+    """Seconds after which a boot counts as one that stops."""
 
     @classmethod
     def of(cls, twin: Twin, subject: Subject, plan: Plan) -> Self:
@@ -67,10 +69,8 @@ class Rig:
         return self.twin.run(["python3", "-I", WITNESS, *words], timeout=LOOK_SECONDS).stdout
 
     def places(self, *words: str) -> Any:
-        """The answer of the program that knows places of blocks. Raises TwinError, ValueError."""
-        return json.loads(
-            self.twin.run(["python3", "-I", PLACES, *words], timeout=LOOK_SECONDS).stdout or "0"
-        )
+        """The answer of the program that knows places of blocks. Raises TwinError."""
+        return value_of(self.twin.run(["python3", "-I", PLACES, *words], timeout=LOOK_SECONDS).stdout or "0")
 
     def forget_stripes(self) -> None:
         """Empties md's caches of stripes: from them files and swap could be read of arrays that have lost their disks."""
@@ -96,7 +96,7 @@ class Rig:
 
     def acknowledged(self) -> dict[str, int]:
         """The number of records that the writer on each file system knows to be written."""
-        counts: dict[str, int] = json.loads(self.witness("acknowledged"))
+        counts: dict[str, int] = value_of(self.witness("acknowledged"))
         return counts
 
     def lose_power(self) -> int:
@@ -113,15 +113,13 @@ class Rig:
         Raises TwinError where the guest does, and the witness fails.
         """
         try:
-            found: Mapping[str, Any] = json.loads(self.witness("look", str(fills)))
+            found: Mapping[str, Any] = value_of(self.witness("look", str(fills)))
         except (UnreachableError, CommandTimeoutError):
             return None
         except CommandError:
             if self._reads_programs():
                 raise
             return None
-        except ValueError as error:
-            raise TwinError(f"the witness gave no JSON: {error}") from None
         return found
 
     def _reads_programs(self) -> bool:
@@ -155,6 +153,14 @@ class Rig:
         """The number of disks that are in another place than when the programs were put into the guest."""
         before = json.loads(self.twin.get(GIVEN))["disks"]
         return sum(here["place"] != before[serial]["place"] for serial, here in self.disks().items())
+
+
+def value_of(text: str) -> Any:
+    """The value that a program in the guest gives as JSON. Raises TwinError."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise TwinError(f"a program in the guest ended well and gave no JSON: {text[-300:]!r}") from None
 
 
 def members_of(plan: Plan) -> dict[str, tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from raidplan.base.words import counted
 from raidplan.plan.step import Plan
@@ -55,6 +56,8 @@ def _rehearse(subject: Subject, plan: Plan, wish: Wish, run: Run, source: Source
     with begun(disks_of(subject.topology.layout), subject, wish, run) as twin:
         rig = Rig.of(twin, subject, plan)
         made(rig, plan, run)
+        # A boot that stops had at least twice the time of one that did not.
+        rig = replace(rig, boot_seconds=max(rig.boot_seconds, 2 * twin.booted_in))
         if wish.shell:
             run.open_shell(twin)
         if cases:

@@ -6,7 +6,6 @@ them agree and cannot know which member was right; a sector that cannot be read 
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +20,7 @@ from raidplan.twin.rehearsal.media import change, is_changed, slow, unreadable
 from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations
 from raidplan.twin.rehearsal.rebuilding import seconds_of_a_read
 from raidplan.twin.rehearsal.report import Claim, Tried
-from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
+from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig, value_of
 from raidplan.twin.server import end_of
 
 CHANGED_BYTES = 1024
@@ -121,5 +120,5 @@ def limping(rig: Rig, case: Case) -> Tried:
 
 
 def _longest(rig: Rig) -> float:
-    times: dict[str, float] = json.loads(rig.witness("limp"))
+    times: dict[str, float] = value_of(rig.witness("limp"))
     return max(times.values(), default=0.0)

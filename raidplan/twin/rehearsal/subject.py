@@ -77,7 +77,7 @@ def subject_of(topology: Topology, scale: int = 1) -> Subject:
     document, _ = parse_document(yaml_text(layout_to_data(topology.layout)), "")
     data: Any = document.root.plain() if document else None
     assert isinstance(data, dict)
-    differences = [*_shown(data), *_synced(data)]
+    differences = [*_shown(data), *_synced(data), *_written(data)]
     seconds = PATIENCE + PATIENCE_PER_DISK * len(topology.layout.hardware.disks)
     for entry in data.get("filesystems", {}).values():
         if entry.get("mount"):
@@ -148,6 +148,20 @@ def _synced(data: dict[str, Any]) -> Iterator[str]:
         entry["initial_sync"] = "assume-clean"
     if held:
         yield "arrays are made without an initial sync: on blank virtual disks every copy and every parity is zero already"
+
+
+def _written(data: dict[str, Any]) -> Iterator[str]:
+    """Takes out what keeps a file system from being mounted at boot and written to; no boot waits for it that did not."""
+    for option, instead, done in (("noauto", ["nofail"], "mounted at boot"), ("ro", [], "written to")):
+        found = {
+            name: entry
+            for name, entry in data.get("filesystems", {}).items()
+            if option in entry.get("options", ())
+        }
+        for entry in found.values():
+            entry["options"] = [*(each for each in entry["options"] if each != option), *instead]
+        if found:
+            yield f"`{option}` is left out of {', '.join(found)}: of what is not {done} nothing could be seen"
 
 
 def _memory(topology: Topology) -> int:

@@ -64,7 +64,7 @@ def _without_places(source: Source) -> Iterator[str]:
     layout = source.topology.layout
     redundant = [name for name, array in layout.arrays.items() if LEVELS[array.level].redundant]
     if others := [name for name in redundant if name not in mapped(layout)]:
-        yield f"No place was damaged below {listed(others, most=12)}: no file system that says where its files lie (ext4, xfs) stands directly on it."
+        yield f"No place was damaged below {listed(others, most=12)}: no file system that says where its files lie (ext4, xfs) stands directly on it, or its members are arrays."
     unknown = [
         name
         for name in mapped(layout)
@@ -73,6 +73,8 @@ def _without_places(source: Source) -> Iterator[str]:
     ]
     if unknown:
         yield f"No parity was damaged of {listed(unknown, most=12)}: only that of the layout left-symmetric is found."
+    if two := [name for name in mapped(layout) if layout.arrays[name].level == "raid6"]:
+        yield f"Of the two parities of {listed(two, most=12)} only the first (P) was damaged."
     if source.first_disks and len(layout.hardware.disks) > 1:
         yield f"Only one disk was slow: {source.first_disks[0]}."
 
