@@ -94,7 +94,7 @@ class Faulty:
     stumbles: bool = False
     """Once a disk was pulled, a record cannot be written, but all later ones can."""
     swapless: bool = False
-    """No swap area is in use when the writers are started."""
+    """No page lies in any swap area."""
     pages: bool = True
     """What is in swap is read again and again."""
     steps: int = 3
@@ -313,8 +313,13 @@ class StandIn:
         alive = alive and self.faulty.pages
         paging = (
             {}
-            if self.at_boot or not layout.swap or self.faulty.swapless
-            else {"alive": alive, "reads": alive, "error": ""}
+            if self.at_boot or not layout.swap
+            else {
+                "areas": {"/dev/md126": 2048 * (not self.faulty.swapless)},
+                "alive": alive,
+                "reads": alive,
+                "error": "",
+            }
         )
         mounts = {
             entry.mount: mounted(name, place)

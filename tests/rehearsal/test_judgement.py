@@ -405,6 +405,17 @@ def test_the_witness_does_not_hang() -> None:
     assert witness.within(5, failing) == "Input/output error"
 
 
+def test_how_much_lies_in_each_swap_area_is_what_the_kernel_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(witness, "SWAPS", tmp_path / "swaps")
+    head = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+    witness.SWAPS.write_text(
+        f"{head}/dev/md126 partition\t262140\t\t2056\t\t-2\n/dev/sda3 partition\t4\t\t0\t\t7\n"
+    )
+    assert witness.areas() == {"/dev/md126": 2056, "/dev/sda3": 0}
+
+
 def test_on_a_busy_host_the_witness_waits_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(witness, "HOME", tmp_path)
     assert witness.patience() == witness.MOST_PATIENT, "not measured"

@@ -255,6 +255,7 @@ def test_a_measurement_that_stops_keeps_what_it_knows(
     report = rehearsed(Faulty(), "--measure", code=FINDINGS)
     assert report["control"]["claims"] and report["versions"]["mdadm"] == "v4.2"
     assert any("rates are multiplied" in each for each in report["differences"])
+    assert [each for each in report["untried"] if each.startswith("Not written to") and each.endswith("on it: mirror.")]  # fmt: skip
 
 
 def _measures(monkeypatch: pytest.MonkeyPatch, off: float, *, held: bool = True) -> list[int]:

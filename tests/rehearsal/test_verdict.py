@@ -49,7 +49,7 @@ def test_a_host_without_room_ends_the_stage(rehearsed: Rehearsal, monkeypatch: p
     assert "No space left on device" in report["stages"][-1]["detail"]
 
 
-@pytest.mark.parametrize("words", ["", ",", "disks,", "none,d0", "disks,,media"])
+@pytest.mark.parametrize("words", ["", ",", "disks,", "none,d0", "disks,,media", "boot:", ":"])
 def test_an_empty_choice_is_a_mistake(rehearsed: Rehearsal, words: str) -> None:
     _refused(rehearsed, "--faults", words, says=f"--faults {words}")
 

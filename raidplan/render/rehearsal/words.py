@@ -165,8 +165,8 @@ def _fact(key: str, value: object) -> str:
             return f"{count} records read back"
         case {"acknowledged": count, "damaged": [*numbers]}:
             return f"records {listed([*map(str, numbers)], most=8)} of {count} do not read back"
-        case [*several]:
-            return f"{key} {', '.join(map(str, several))}"
+        case {**known}:
+            return f"{key} {', '.join(f'{name} {each}' for name, each in known.items())}"
     return f"{key} {value}"
 
 

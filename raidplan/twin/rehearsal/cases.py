@@ -231,7 +231,9 @@ def cases_of(source: Source, faults: str) -> list[Case]:
 
 
 def _chosen(source: Source, word: str) -> list[Case]:
-    choice, _, part = word.partition(":")
+    choice, colon, part = word.partition(":")
+    if colon and not part:
+        raise NoSuchPart(f"--faults {word}: the name of a disk or component is missing after the colon")
     if choice not in CHOICES:
         chosen, part = [case for case in source.singles if case.name == word], word
     else:

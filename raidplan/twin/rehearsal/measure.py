@@ -15,6 +15,7 @@ from itertools import pairwise
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import MIB, SECTOR
+from raidplan.base.words import listed
 from raidplan.estimate.estimate import estimate
 from raidplan.estimate.levels import reading
 from raidplan.estimate.links import Links
@@ -70,6 +71,8 @@ def _rehearsed(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Ru
         "virtual disks have no heads that pass over parity or copies: rates are predicted as for disks that do not turn",
     )
     run.differences += differences
+    if unwritten := [each.name for each in found if _mount_of(topology, each.name) is None]:
+        run.untried.append(f"Not written to, for no file system with a mount point stands directly on it: {listed(unwritten, most=12)}.")  # fmt: skip
     disks, links = throttles(topology, factor)
     with begun(disks, subject, wish, run, links) as twin:
         rig = Rig.of(twin, subject, plan)
@@ -133,7 +136,7 @@ def _measured(rig: Rig, each: Estimate, factor: float, together: Mapping[str, fl
     claims = []
     if rate := each.alone.read.bytes_per_second:
         claims.append(_claim(thing, "read alone", rate * factor, _read(rig, each.name, rate * factor)))
-    mount = next((entry.mount for entry in rig.subject.topology.layout.filesystems.values() if entry.device == each.name and entry.mount), None)  # fmt: skip
+    mount = _mount_of(rig.subject.topology, each.name)
     if mount and (rate := each.alone.write.bytes_per_second):
         claims.append(_claim(thing, "write alone", rate * factor, _written(rig, mount, rate * factor)))
     if each.name in together and (rate := each.together.read.bytes_per_second):
@@ -147,6 +150,11 @@ def _measured(rig: Rig, each: Estimate, factor: float, together: Mapping[str, fl
         times = done.seconds_of_a_read
     case = Case(each.name, "array", (), {}, Fault.RATES)
     return Tried(case, time.monotonic() - began, (), claims=tuple(claims), measured=times)
+
+
+def _mount_of(topology: Topology, array: str) -> str | None:
+    entries = topology.layout.filesystems.values()
+    return next((entry.mount for entry in entries if entry.device == array and entry.mount), None)
 
 
 def _reads_copies(array: Array) -> bool:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 HOME, GIVEN, BLOCKS = Path("/run/rehearsal"), Path("/root/rehearsal.json"), Path("/sys/block")
+SWAPS = Path("/proc/swaps")
 RECORD, MOST = 16384, 1500
 FILL = 64
 """Records in each file of `fill`."""
@@ -99,9 +100,9 @@ def fill(given: dict[str, Any], number: int = 0) -> None:
 
 
 def areas() -> dict[str, int]:
-    """The swap areas and their priorities, as the kernel has them."""
-    lines = Path("/proc/swaps").read_text().splitlines()[1:]
-    return {line.split()[0]: int(line.split()[4]) for line in lines}
+    """The swap areas, and the KiB that lie in each, as the kernel has them."""
+    lines = SWAPS.read_text().splitlines()[1:]
+    return {line.split()[0]: int(line.split()[3]) for line in lines}
 
 
 def swap_out() -> None:
@@ -261,7 +262,7 @@ def paging() -> dict[str, Any]:
         time.sleep(0.2)
         now = kept_text("swap.read")
     error = kept_text("swap.error")
-    return {"areas": list(areas()), "reads": now != before, "alive": alive(pids["swap"]), "error": error}
+    return {"areas": areas(), "reads": now != before, "alive": alive(pids["swap"]), "error": error}
 
 
 def look(given: dict[str, Any], fills: int = 1) -> dict[str, Any]:
