@@ -88,7 +88,7 @@ def test_nothing_that_lies_in_a_folder_is_written_over(
     named = (tmp_path, None) if option == "--keep" else (None, tmp_path)
     check_host(subject, None, *named)
     (tmp_path / name).touch()
-    with pytest.raises(Lacking, match=f"{option} .*: something is in it already; name another folder"):
+    with pytest.raises(Lacking, match=f"{option} {tmp_path}: "):
         check_host(subject, None, *named)
 
 
@@ -97,7 +97,7 @@ def test_nothing_that_lies_in_a_folder_is_written_over(
 @pytest.mark.parametrize("option", ["--keep", "--logs"])
 def test_a_place_for_no_folder_is_said_and_is_no_traceback(option: str, place: str, subject: Subject) -> None:
     named = (Path(place), None) if option == "--keep" else (None, Path(place))
-    with pytest.raises(Lacking, match="no folder can be made or written there"):
+    with pytest.raises(Lacking, match=f"{option} {place[:50]}"):
         check_host(subject, None, *named)
 
 

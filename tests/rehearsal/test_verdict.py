@@ -125,8 +125,8 @@ def test_a_single_disk_has_no_other_place(rehearsed: Rehearsal) -> None:
 
 def test_the_second_parity_is_not_damaged_and_that_is_said(rehearsed: Rehearsal) -> None:
     six = rehearsed(Faulty(), "--faults", "media", text=LAYOUT.replace("raid5", "raid6"))
-    assert "Of the two parities of five only the first (P) was damaged." in untried(six)
-    assert "two parities" not in untried(rehearsed(Faulty(), "--faults", "media"))
+    assert "(P)" in untried(six)
+    assert "(P)" not in untried(rehearsed(Faulty(), "--faults", "media"))
 
 
 @pytest.mark.parametrize(

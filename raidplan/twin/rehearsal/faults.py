@@ -74,7 +74,7 @@ def pulled(rig: Rig, case: Case) -> Tried:
 
 
 def _settled(rig: Rig, case: Case) -> tuple[Mapping[str, Any] | None, list[Observation]]:
-    """What is seen after the loss, once udev has told md: on a busy host that takes a while."""
+    """The state after the loss, once udev has told md: on a busy host that takes a while."""
     for _ in range(LOOKS):
         time.sleep(SETTLE_SECONDS)
         found = rig.observation()
