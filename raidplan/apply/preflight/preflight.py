@@ -27,7 +27,7 @@ from raidplan.apply.preflight.surroundings import (
     unwritable,
 )
 from raidplan.apply.preflight.versions import too_old
-from raidplan.apply.refusal import Refusal, of_use, refusal
+from raidplan.apply.refusal import Refusal, of_use, refusal, unclear
 from raidplan.apply.teardown.assembly_hold import HOLDING
 from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
 from raidplan.facts.run import find_tool, no_program
@@ -125,7 +125,7 @@ def initramfs_can_be_made(situation: Situation) -> Iterator[Refusal]:
 
 def machine_is_clear(situation: Situation) -> Iterator[Refusal]:
     """An array without a name, a tool that would not answer: no ground to write on."""
-    yield from (refusal("machine-unclear", problem=each) for each in situation.machine.problems)
+    yield from map(unclear, situation.machine.problems)
 
 
 def disks_blank(situation: Situation) -> Iterator[Refusal]:
