@@ -40,6 +40,7 @@ from raidplan.plan.codec import plan_digest, plan_from_json
 from raidplan.plan.step import Plan
 from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text
+from raidplan.render.plan_faults import unread_text
 from raidplan.render.plan_text import render_plan
 from raidplan.render.refusals import refusal_text
 from raidplan.render.syncs import held_text, sync_text
@@ -130,7 +131,7 @@ def _plan(arguments: argparse.Namespace) -> Plan | None:
         try:
             plan = proper(plan_from_json(_read(file)))
         except (OSError, ValueError) as error:
-            talk(f"raidplan: {file}: {error}")
+            talk(f"raidplan: {file}: {unread_text(error)}")
             return None
         if arguments.target is not None and target_of(arguments.target) != plan.target:
             talk(
