@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from raidplan.base.groups import by_key
 from raidplan.base.hidden import is_seen
 from raidplan.base.size import MIB, human
 from raidplan.base.words import counted
@@ -116,13 +117,10 @@ def _controllers(wires: Iterable[Wire]) -> dict[str, str]:
 
 def _shared(disks: Iterable[DiskFact]) -> Mapping[tuple[str, str], list[str]]:
     """(identifier, value) to the nodes that have it."""
-    nodes: dict[tuple[str, str], list[str]] = {}
-    for disk in disks:
-        for key in ("serial", "wwn"):
-            value = comparable(key, getattr(disk, key))
-            if value:
-                nodes.setdefault((key, value), []).append(disk.node)
-    return nodes
+    identifiers = (
+        (key, comparable(key, getattr(disk, key)), disk) for disk in disks for key in ("serial", "wwn")
+    )
+    return by_key(((key, value), disk.node) for key, value, disk in identifiers if value)
 
 
 def _disk(

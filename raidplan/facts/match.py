@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from raidplan.base.figures import Figure, Figures
+from raidplan.base.groups import by_key
 from raidplan.facts.machine import DiskFact, Machine
 from raidplan.plan.disk_identity import DiskIdentity
 
@@ -156,10 +157,7 @@ def _is_same(one: DiskFact, other: DiskFact) -> bool:
 
 
 def _taken_twice(found: Mapping[str, DiskFact]) -> Iterator[Mismatch]:
-    by_node: dict[str, list[str]] = {}
-    for name, disk in found.items():
-        by_node.setdefault(disk.node, []).append(name)
-    for node, names in by_node.items():
+    for node, names in by_key((disk.node, name) for name, disk in found.items()).items():
         for name in names if len(names) > 1 else ():
             others = tuple(other for other in names if other != name)
             yield Mismatch(name, "taken", {"node": node, "others": others})
