@@ -164,7 +164,7 @@ def put_key_files(twin: Twin, layout: Layout) -> None:
         twin.put(PASSPHRASE.encode(), file, mode=0o400)
 
 
-def applied(run: Run, twin: Twin, plan: str, host: str, *endings: str, target: str = "") -> None:
+def apply_plan(run: Run, twin: Twin, plan: str, host: str, *endings: str, target: str = "") -> None:
     """Applies a plan in the twin, below a target if one is named. Raises StageFailed where it ends with none of these words."""
     options = ["--confirm", host, "--events", EVENTS, *(["--target", target] if target else [])]
     twin.run(["rm", "-f", EVENTS])

@@ -46,7 +46,7 @@ def power_on(
         shell.write_config(image.identity, image.host_key)
         process = QemuProcess(qemu_arguments(machine, paths, port), log)
         try:
-            return shell, process, connected(shell, process, paths, deadline)
+            return shell, process, connect(shell, process, paths, deadline)
         except PortTakenError:
             continue
         except BaseException:
@@ -63,7 +63,7 @@ def free_port() -> int:
         return port
 
 
-def connected(shell: Shell, process: QemuProcess, paths: Paths, deadline: float) -> subprocess.Popen[bytes]:
+def connect(shell: Shell, process: QemuProcess, paths: Paths, deadline: float) -> subprocess.Popen[bytes]:
     """The process that holds the connection to the guest, once it answers; `deadline` as `time.monotonic` counts.
 
     Raises PortTakenError, BootError, HostError.
