@@ -13,7 +13,6 @@ from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.journal.hand_over import hand_over
 from raidplan.apply.journal.journal import (
-    STATE,
     BrokenJournal,
     Journal,
     open_journal,
@@ -37,6 +36,7 @@ from raidplan.cli.state import past_of_host, state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import installed, missing, proper, target_of, waiting
 from raidplan.plan.codec import plan_digest, plan_from_json
+from raidplan.plan.places import STATE
 from raidplan.plan.step import Plan
 from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from raidplan.cli.output import Unable
 from raidplan.plan.boot_loaders import PLATFORMS, missing_packages
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
+from raidplan.plan.places import LIVE
 from raidplan.plan.step import Plan, RenewInitramfs, Run, Step
 from raidplan.render.waiting import KERNEL, SYSTEM, waiting_text
 
 if TYPE_CHECKING:
     from raidplan.apply.decision import Decision
-
-OF_THE_KERNEL = ("/proc", "/sys", "/dev", "/run")
 
 
 def target_of(arguments_target: str | None) -> str:
@@ -32,7 +31,7 @@ def target_of(arguments_target: str | None) -> str:
         )
     if os.path.realpath(target) != target:
         raise Unable(f"--target {target} leads through a symbolic link: name {os.path.realpath(target)}")
-    if any(target == each or target.startswith(f"{each}/") for each in OF_THE_KERNEL):
+    if any(target == each or target.startswith(f"{each}/") for each in LIVE):
         raise Unable(
             f"--target {target} is in a folder of the kernel or the running system: name another, such as /mnt"
         )

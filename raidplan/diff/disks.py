@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 from raidplan.base.groups import by_key
 from raidplan.layout.kinds.disk import Disk
-
-STRONG = ("serial", "wwn")
-"""Identifiers that belong to a disk wherever it is plugged in; a path belongs to the plug."""
+from raidplan.plan.disk_identity import STRONG
 
 
 def same_disk(old: Disk, new: Disk) -> bool | None:

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from raidplan.base.figures import Figure, Figures
 from raidplan.base.groups import by_key
 from raidplan.facts.machine import DiskFact, Machine
-from raidplan.plan.disk_identity import DiskIdentity
+from raidplan.plan.disk_identity import IDENTIFIERS, DiskIdentity
 
 MOST_LARGER = 0.01
 """A disk that is larger by more than this fraction is probably another one."""
@@ -24,7 +24,6 @@ NO_IDENTITY = frozenset(
     }
 )  # fmt: skip
 """Placeholders of firmware for an identifier that nobody set; the last two are of USB bridges."""
-IDENTIFIERS = ("serial", "wwn", "path", "model")
 
 
 @dataclass(frozen=True, slots=True)

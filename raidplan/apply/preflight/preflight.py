@@ -10,7 +10,6 @@ from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting, overruling, redirected
 from raidplan.apply.configuration.initramfs import reasons_not_to_renew
 from raidplan.apply.devices.guard import not_blank
-from raidplan.apply.journal.journal import STATE
 from raidplan.apply.preflight.booting import other_firmware, unreadable, unsigned, without_image
 from raidplan.apply.preflight.doubles import copied, doubles, names_of_arrays
 from raidplan.apply.preflight.keys import unusable, without_opener
@@ -33,6 +32,7 @@ from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_
 from raidplan.facts.run import find_tool, no_program
 from raidplan.facts.traces import words
 from raidplan.plan.initramfs import BOOT
+from raidplan.plan.places import STATE
 from raidplan.plan.step import RenewInitramfs, Step, WriteBlock, WriteFile, Zero
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from raidplan.apply.journal.journal import STATE
 from raidplan.plan.codec import plan_to_json
+from raidplan.plan.places import STATE
 from raidplan.plan.step import Plan
 from raidplan.topology.resolve import DISKS
 from raidplan.twin.rehearsal.cases import Case, Fault
@@ -31,7 +31,6 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
     RAIDPLAN,
     WHOLE,
     Run,
-    Say,
     StageFailed,
     Wish,
     apply_plan,
@@ -41,6 +40,7 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
 from raidplan.twin.rehearsal.subject import Subject, check_disks
 from raidplan.twin.rehearsal.witness import FILL
 from raidplan.twin.server import CommandError, Disk, Twin
+from raidplan.twin.server.image import Say
 
 NEXT_PLAN, INTERRUPTION = "/root/next.json", "/root/interruption.py"
 INTERRUPTIONS, DRAWS = 4, 5

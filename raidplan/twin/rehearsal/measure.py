@@ -29,9 +29,10 @@ from raidplan.twin.rehearsal.making import stand_up
 from raidplan.twin.rehearsal.rebuilding import rebuild
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
 from raidplan.twin.rehearsal.rig import Rig
-from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, begun
+from raidplan.twin.rehearsal.stages import Run, StageFailed, Wish, begun
 from raidplan.twin.rehearsal.subject import Subject, Unsuited
 from raidplan.twin.server import Disk, Link, Twin
+from raidplan.twin.server.image import Say
 from raidplan.twin.server.wiring import disks_of
 
 MOST = 24_000_000

@@ -14,9 +14,10 @@ from raidplan.twin.rehearsal.making import make
 from raidplan.twin.rehearsal.report import Report, Tried
 from raidplan.twin.rehearsal.rig import READY, Rig
 from raidplan.twin.rehearsal.scrubs import limping, medium
-from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, begun
+from raidplan.twin.rehearsal.stages import Run, StageFailed, Wish, begun
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.rehearsal.untried import untried
+from raidplan.twin.server.image import Say
 from raidplan.twin.server.wiring import disks_of
 
 PLAYED: Mapping[Fault, Callable[[Rig, Case], Tried]] = {
