@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,12 +13,9 @@ from raidplan.apply.refusal import Code, Refusal, refusal
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
-from raidplan.facts.run import Result
+from raidplan.facts.signatures import Ask
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.step import Plan, Step
-
-Ask = Callable[[Sequence[str]], Result]
-"""Runs a program that only reads, to its end."""
 
 DAMAGE = range(1, 8)
 """Exit codes of a check that has read the file system and found damage; 8 and more of e2fsck, 127 or a signal mean that it read nothing (e2fsck(8))."""

@@ -18,11 +18,10 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import texts
 from raidplan.facts.match import match
 from raidplan.plan.identities import made_nodes
-from raidplan.plan.step import Plan, Run, Step
+from raidplan.plan.step import RANDOM, Plan, Run, Step
 
 Command = tuple[str, ...]
 OPEN = ("cryptsetup", "open")
-RANDOM = "/dev/urandom"
 UNWRITTEN = (*STATES, "readonly", "read-auto")
 """Values of `array_state` in which md writes no superblock, nor starts a resync (md.rst of the kernel)."""
 

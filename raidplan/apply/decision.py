@@ -71,7 +71,8 @@ def with_devices(plan: Plan, devices: Mapping[str, str]) -> Plan:
 
 
 def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> Decision:
-    """Reads only. A plan that was made for another machine is refused; `here`: the machine is this one."""
+    """Goes through the stages, and reads only. A plan that was made for another machine is refused; `here`: the machine is
+    this one."""
     asked = asked_for(as_it_stands(plan, machine))
     matched = match_disks(asked, machine)
     ours = past_of_these(asked, matched, past)

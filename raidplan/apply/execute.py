@@ -65,7 +65,7 @@ class Event:
 
 
 class Record(Protocol):
-    """Keeps a record of steps begun and finished, before anybody hears of them."""
+    """A record of steps begun and finished, kept before anybody hears of them."""
 
     def intent(self, step: str, sectors: bytes = b"") -> None:
         """The step's effect comes next; `sectors` is what it finds on the device that it clears."""

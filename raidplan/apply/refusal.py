@@ -7,6 +7,7 @@ from typing import Literal
 
 from raidplan.base.figures import Figure, Figures
 from raidplan.facts.match import Mismatch
+from raidplan.facts.problem import Problem
 from raidplan.facts.prove import Deviation
 from raidplan.facts.uses import Use
 
@@ -58,6 +59,11 @@ def of_use(code: Code, use: Use) -> Refusal:
 def unmatched(mismatch: Mismatch) -> Refusal:
     """The refusal of a plan for a disk that has no match."""
     return Refusal("disk-unmatched", mismatch.case, mismatch.disk, figures=mismatch.figures)
+
+
+def unclear(problem: Problem) -> Refusal:
+    """The refusal to write to a machine that could not be read."""
+    return refusal("machine-unclear", problem.case, place=problem.place, problem=problem.said)
 
 
 class Refused(ValueError):

@@ -15,9 +15,9 @@ def _row(value: int) -> int:
 _TABLE = tuple(map(_row, range(256)))
 
 
-def crc32c(data: bytes, value: int = 0) -> int:
-    """The checksum of the data, or of what `value` is the checksum of with the data behind it."""
-    value ^= 0xFFFFFFFF
+def crc32c(data: bytes) -> int:
+    """The checksum of the data."""
+    value = 0xFFFFFFFF
     for byte in data:
         value = _TABLE[(value ^ byte) & 0xFF] ^ (value >> 8)
     return value ^ 0xFFFFFFFF

@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 LETTERS = string.ascii_letters + string.digits + "_-."
+LONGEST = 60
+"""Letters of a user's own text in a message."""
 
 Path = tuple[str | int, ...]
 """A place in a layout: ("arrays", "s0", "members", 2)."""
@@ -86,9 +88,9 @@ def dotted(path: Path) -> str:
     return ".".join(str(part) for part in path)
 
 
-def shortened(text: str, most: int = 60) -> str:
+def shortened(text: str) -> str:
     """A user's own text, short enough for a message."""
-    return (text if len(text) <= most else f"{text[:most]}...").replace("\n", "\\n")
+    return (text if len(text) <= LONGEST else f"{text[:LONGEST]}...").replace("\n", "\\n")
 
 
 def did_you_mean(word: str, known: Collection[str]) -> str:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, product
 
+from raidplan.base.groups import groups_by
+
 _DIGITS = re.compile(r"([0-9]+)")
 _PADDED = re.compile(r"0[0-9]")
 """Where one of the numbers at a place is padded with zeroes, only those of one length fold: d0 is not d00."""
@@ -36,12 +38,12 @@ def counted_ranges(names: Iterable[str]) -> list[tuple[str, int]]:
         for place in range(1, len(parts), 2)
         if _PADDED.match(parts[place])
     }
-    forms: dict[object, list[list[str]]] = {}
-    for parts in cut:
+
+    def form(parts: list[str]) -> object:
         frame = _frame(parts)
-        form = tuple(len(part) if (frame, place) in padded else 0 for place, part in enumerate(parts))
-        forms.setdefault((frame, form), []).append(parts)
-    return [each for alike in forms.values() for each in _folded(alike)]
+        return frame, tuple(len(part) if (frame, place) in padded else 0 for place, part in enumerate(parts))
+
+    return [each for alike in groups_by(cut, form) for each in _folded(alike)]
 
 
 def natural(name: str) -> list[tuple[int, str]]:
@@ -76,10 +78,7 @@ def _folded(alike: Sequence[list[str]]) -> Iterator[tuple[str, int]]:
         yield "".join(_range(column) for column in columns), count
         return
     place = next(number for number, column in enumerate(columns) if len(column) > 1)
-    by_first: dict[str, list[list[str]]] = {}
-    for parts in alike:
-        by_first.setdefault(parts[place], []).append(parts)
-    for rest in by_first.values():
+    for rest in groups_by(alike, lambda parts: parts[place]):
         yield from _folded(rest)
 
 

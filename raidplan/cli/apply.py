@@ -13,7 +13,6 @@ from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.journal.hand_over import hand_over
 from raidplan.apply.journal.journal import (
-    STATE,
     BrokenJournal,
     Journal,
     open_journal,
@@ -37,9 +36,11 @@ from raidplan.cli.state import past_of_host, state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import installed, missing, proper, target_of, waiting
 from raidplan.plan.codec import plan_digest, plan_from_json
+from raidplan.plan.places import STATE
 from raidplan.plan.step import Plan
 from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text
+from raidplan.render.plan_faults import unread_text
 from raidplan.render.plan_text import render_plan
 from raidplan.render.refusals import refusal_text
 from raidplan.render.syncs import held_text, sync_text
@@ -130,7 +131,7 @@ def _plan(arguments: argparse.Namespace) -> Plan | None:
         try:
             plan = proper(plan_from_json(_read(file)))
         except (OSError, ValueError) as error:
-            talk(f"raidplan: {file}: {error}")
+            talk(f"raidplan: {file}: {unread_text(error)}")
             return None
         if arguments.target is not None and target_of(arguments.target) != plan.target:
             talk(

@@ -6,6 +6,7 @@ import argparse
 import json
 
 from raidplan.apply.reading import read_for
+from raidplan.apply.refusal import unclear
 from raidplan.base.findings import Severity
 from raidplan.cli import OK
 from raidplan.cli.output import Unable, emit, talk
@@ -13,6 +14,8 @@ from raidplan.cli.standing import keep_members
 from raidplan.discover import discover, hardware_json, hardware_yaml, read_wires
 from raidplan.facts import Machine, read_machine
 from raidplan.facts.passwords import without_passwords
+from raidplan.facts.problem import Problem
+from raidplan.render.refusals import refusal_text
 from raidplan.render.visible import json_safe
 from raidplan.review import pipeline
 
@@ -23,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not machine.is_root:
         talk("not root: identifiers may be missing")
     for problem in machine.problems:
-        talk(f"note: {problem}")
+        talk(f"note: {_said(problem)}")
     emit(_rendered(machine, arguments), arguments.output)
     return OK
 
@@ -50,8 +53,12 @@ def _read(arguments: argparse.Namespace) -> Machine:
     return read_for(plan)
 
 
+def _said(problem: Problem) -> str:
+    return refusal_text(unclear(problem))
+
+
 def _rendered(machine: Machine, arguments: argparse.Namespace) -> str:
     if arguments.what == "facts":
-        return json_safe(json.dumps(without_passwords(machine).to_data(), indent=1)) + "\n"
+        return json_safe(json.dumps(without_passwords(machine).to_data(_said), indent=1)) + "\n"
     found = discover(machine, read_wires(disk.kernel_name for disk in machine.disks))
     return hardware_json(found) if arguments.format == "json" else hardware_yaml(found)

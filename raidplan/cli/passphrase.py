@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from raidplan.apply.refusal import Refusal, Refused, refusal
+from raidplan.base.groups import by_key
 from raidplan.base.identity import Identity
 from raidplan.cli.output import talk
 from raidplan.facts.run import run
@@ -62,10 +63,8 @@ def passphrases(plan: Plan, nodes: Mapping[str, str], ask: Ask = ask) -> dict[st
 
     `nodes` are the disks' by layout name. That of a header which is there already is tried on it.
     """
-    steps: dict[str, list[Step]] = {}
-    for step in plan.steps:
-        if isinstance(step.action, Run) and step.action.key:
-            steps.setdefault(step.action.key, []).append(step)
+    runs = ((step.action, step) for step in plan.steps if isinstance(step.action, Run))
+    steps = by_key((action.key, step) for action, step in runs if action.key)
     found = {}
     for name, of_it in steps.items():
         made = next((step for step in of_it if makes(step)), None)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from raidplan.apply.journal.journal import STATE, read_past, was_handed_over
+from raidplan.apply.journal.journal import read_past, was_handed_over
 from raidplan.apply.journal.past import Past
+from raidplan.plan.places import STATE
 
 
 def state_folder(given: str | None, host: str, target: str = "") -> Path:

@@ -7,17 +7,15 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from raidplan.base.words import counted, listed
 from raidplan.cli.output import Unable
 from raidplan.plan.boot_loaders import PLATFORMS, missing_packages
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
+from raidplan.plan.places import LIVE
 from raidplan.plan.step import Plan, RenewInitramfs, Run, Step
+from raidplan.render.waiting import KERNEL, SYSTEM, waiting_text
 
 if TYPE_CHECKING:
     from raidplan.apply.decision import Decision
-
-SYSTEM, KERNEL = "system", "kernel"
-OF_THE_KERNEL = ("/proc", "/sys", "/dev", "/run")
 
 
 def target_of(arguments_target: str | None) -> str:
@@ -33,7 +31,7 @@ def target_of(arguments_target: str | None) -> str:
         )
     if os.path.realpath(target) != target:
         raise Unable(f"--target {target} leads through a symbolic link: name {os.path.realpath(target)}")
-    if any(target == each or target.startswith(f"{each}/") for each in OF_THE_KERNEL):
+    if any(target == each or target.startswith(f"{each}/") for each in LIVE):
         raise Unable(
             f"--target {target} is in a folder of the kernel or the running system: name another, such as /mnt"
         )
@@ -65,20 +63,8 @@ def missing(decision: Decision) -> tuple[str, ...]:
 
 def waiting(decision: Decision) -> Iterator[str]:
     """The work of a person before the postponed steps can run."""
-    if not decision.postponed:
-        return
-    target, lacking = decision.whole.target, missing(decision)
-    later = f"`raidplan apply --target {target}` again, for {counted(len(decision.postponed), 'step')} more: "
-    later += listed([step.say for step in decision.postponed])
-    if lacking == (SYSTEM,):
-        wanted = ",".join(packages_for(decision.postponed))
-        yield f"{target} holds no system yet: install one there, such as by mmdebstrap --skip=check/empty --include={wanted} trixie {target}, then {later}"
-    elif not lacking:
-        yield f"the file systems mounted below {target} contain a system: run {later}"
-    elif lacking == (KERNEL,):
-        yield f"the system in {target} has no kernel, so there is no initramfs to renew: install one in it, then {later}"
-    else:
-        yield f"the system in {target} lacks the package{'s' * (len(lacking) > 1)} {listed(lacking, last=' and ')}: install it there, then {later}"
+    if steps := decision.postponed:
+        yield waiting_text(decision.whole.target, missing(decision), packages_for(steps), steps)
 
 
 def packages_for(steps: Sequence[Step]) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from raidplan.cli.target import target_of
 from raidplan.facts.uses import NotWritten
 from raidplan.plan.step import Plan
 from raidplan.render.obsolete import obsolete_text
+from raidplan.render.plan_faults import unread_text
 from raidplan.render.refusals import refusal_text
 from raidplan.render.uses import failure_text
 
@@ -50,7 +51,7 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         plan = plan_of_run(folder, past)
         copies = read_copies(folder, past.copies)
     except (OSError, ValueError) as error:
-        talk(f"refused: {error}")
+        talk(f"refused: {unread_text(error)}")
         return REFUSED
     way = way_back(plan, past, copies, world.read(plan), world)
     if way.refusals:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from raidplan.base.groups import by_key
 from raidplan.layout.kinds.disk import Disk
-
-STRONG = ("serial", "wwn")
-"""Identifiers that belong to a disk wherever it is plugged in; a path belongs to the plug."""
+from raidplan.plan.disk_identity import STRONG
 
 
 def same_disk(old: Disk, new: Disk) -> bool | None:
@@ -40,9 +39,4 @@ def paired(old: Mapping[str, Disk], new: Mapping[str, Disk]) -> dict[str, str]:
 
 
 def _by(key: str, disks: Mapping[str, Disk]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name, disk in disks.items():
-        given = getattr(disk, key)
-        if given:
-            found.setdefault(given, []).append(name)
-    return found
+    return by_key((getattr(disk, key), name) for name, disk in disks.items() if getattr(disk, key))

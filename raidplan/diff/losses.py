@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from raidplan.base.findings import Path
+from raidplan.base.groups import sum_if_known
 from raidplan.diff.names import hint
-from raidplan.diff.places import Place
 from raidplan.diff.reasons import because, needed
 from raidplan.diff.result import Loss, Shrink
 from raidplan.diff.sizes import Trend, trend
@@ -44,7 +44,7 @@ def shrinks(storage: Storage) -> Iterator[Shrink]:
 def _smaller_group(path: Path, name: str, storage: Storage) -> Iterator[Shrink]:
     """A group that has less room: on devices that stay, or on fewer of them."""
     before, after = storage.physical(0, name), storage.physical(1, name)
-    one, other = _room(before), _room(after)
+    one, other = (sum_if_known(place.size for place in places) for places in (before, after))
     if one is not None and other is not None:
         smaller = other < one
     else:
@@ -52,12 +52,6 @@ def _smaller_group(path: Path, name: str, storage: Storage) -> Iterator[Shrink]:
         smaller = len(pairs) < len(before) or not all(trend(*pair, storage).holds for pair in pairs)
     if smaller:
         yield Shrink(path, tuple(place.device for place in after), one, other)
-
-
-def _room(places: Sequence[Place]) -> int | None:
-    """Bytes of some devices; None if one of them is not known."""
-    sizes = [place.size for place in places if place.size is not None]
-    return sum(sizes) if len(sizes) == len(places) else None
 
 
 def _filesystem(path: Path, entry: Filesystem, storage: Storage) -> Loss:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import isclose
 
 from raidplan.base.findings import Path
+from raidplan.base.groups import sum_if_known
 from raidplan.diff.filesystems import inodes, inodes_after
 from raidplan.diff.result import Figure, Measure, Tolerance
 from raidplan.diff.storage import Storage
@@ -166,15 +167,9 @@ UNITS: Mapping[Measure, str] = {
 def _total(made: Estimates) -> Mapping[Measure, float | None]:
     tops = made.filesystems
     return {
-        "capacity": _sum([each.capacity for each in tops]),
-        "read-together": _sum([each.together.read.bytes_per_second for each in tops]),
-        "write-together": _sum([each.together.write.bytes_per_second for each in tops]),
+        "capacity": sum_if_known([each.capacity for each in tops]),
+        "read-together": sum_if_known([each.together.read.bytes_per_second for each in tops]),
+        "write-together": sum_if_known([each.together.write.bytes_per_second for each in tops]),
         "stripe-caches": sum(each.stripe_cache_bytes for each in made.arrays),
         "power": made.machine.watts,
     }
-
-
-def _sum(values: list[float | None] | list[int | None]) -> float | None:
-    """None if one of them is not known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None

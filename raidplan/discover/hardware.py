@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from raidplan.base.groups import by_key
 from raidplan.base.hidden import is_seen
 from raidplan.base.size import MIB, human
 from raidplan.base.words import counted
@@ -14,10 +15,10 @@ from raidplan.discover.wiring import Wire
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import comparable
 from raidplan.layout.kinds.reference import NAME_PATTERN
+from raidplan.plan.disk_identity import IDENTIFIERS, STRONG
 from raidplan.plan.partitions import TYPE_CODES
 from raidplan.render.visible import visible
 
-IDENTIFIERS = ("serial", "wwn", "path", "model")
 MOST_TEXT = 256
 """Characters: no identifier of a real disk is nearly as long."""
 NO_DISKS = re.compile(r"(loop|ram|zram|sr|scd|md|dm-|fd|mtdblock)\d.*|mmcblk\d+(boot\d+|rpmb|gp\d+)")
@@ -116,13 +117,8 @@ def _controllers(wires: Iterable[Wire]) -> dict[str, str]:
 
 def _shared(disks: Iterable[DiskFact]) -> Mapping[tuple[str, str], list[str]]:
     """(identifier, value) to the nodes that have it."""
-    nodes: dict[tuple[str, str], list[str]] = {}
-    for disk in disks:
-        for key in ("serial", "wwn"):
-            value = comparable(key, getattr(disk, key))
-            if value:
-                nodes.setdefault((key, value), []).append(disk.node)
-    return nodes
+    identifiers = ((key, comparable(key, getattr(disk, key)), disk) for disk in disks for key in STRONG)
+    return by_key(((key, value), disk.node) for key, value, disk in identifiers if value)
 
 
 def _disk(
@@ -179,7 +175,7 @@ def _remarks(
     """Remarks to read before using the disk."""
     if not disk.serial.strip():
         yield "it tells no serial number"
-    for key in ("serial", "wwn"):
+    for key in STRONG:
         others = [
             node for node in shared.get((key, comparable(key, getattr(disk, key))), ()) if node != disk.node
         ]

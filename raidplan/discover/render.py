@@ -8,7 +8,8 @@ from typing import Any
 
 from raidplan.base.plain import flow, scalar
 from raidplan.base.size import exact, human
-from raidplan.discover.hardware import IDENTIFIERS, Field, Found, FoundDisk, readable_size
+from raidplan.discover.hardware import Field, Found, FoundDisk, readable_size
+from raidplan.plan.disk_identity import IDENTIFIERS
 from raidplan.render.visible import json_safe
 
 HEAD = """\

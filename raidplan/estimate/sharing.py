@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import inf, isfinite
 
 from raidplan.base.findings import Path
+from raidplan.base.groups import sum_if_known
 from raidplan.estimate.fair import share
 from raidplan.estimate.levels import reading, writing
 from raidplan.estimate.loads import Demand, Loads, Work
@@ -125,7 +126,8 @@ class Together:
     def _total(self, figures: Mapping[Path, Figures]) -> tuple[float | None, float | None]:
         """Bytes per second of all arrays, read and written; None if one of them has no limit that is known."""
         found = [figures[path] for path in self._outermost]
-        return _sum(each.read for each in found), _sum(each.write for each in found)
+        read = sum_if_known(each.read.bytes_per_second for each in found)
+        return read, sum_if_known(each.write.bytes_per_second for each in found)
 
     def _shared(self, paths: Iterable[Path], machine: Machine | None = None) -> dict[Path, Figures]:
         works, machine = {path: self._loads.work[path] for path in paths}, machine or self._machine
@@ -207,9 +209,3 @@ def _scaled(rate: Rate, part: float) -> Rate:
     if rate.bytes_per_second is None:
         return Rate()
     return replace(rate, bytes_per_second=rate.bytes_per_second * part, iops=None)
-
-
-def _sum(rates: Iterable[Rate]) -> float | None:
-    found = [rate.bytes_per_second for rate in rates]
-    known = [each for each in found if each is not None]
-    return sum(known) if len(known) == len(found) else None

@@ -14,6 +14,7 @@ from raidplan.base.size import SECTOR
 from raidplan.base.sync_action import HELD
 from raidplan.facts.block import Block, Names, kernel_name, number_of, read_at, read_blocks, text_of
 from raidplan.facts.members import superblock
+from raidplan.facts.problem import Problem
 from raidplan.facts.signatures import Ask
 from raidplan.plan.step import Value
 
@@ -50,8 +51,8 @@ class Array:
     name: str = ""
 
 
-def read_arrays(root: Path, blocks: Mapping[str, Block], ask: Ask) -> tuple[list[Array], list[str]]:
-    """The arrays, and, in words, those without a readable UUID."""
+def read_arrays(root: Path, blocks: Mapping[str, Block], ask: Ask) -> tuple[list[Array], list[Problem]]:
+    """The arrays, and a problem for each without a readable UUID."""
     arrays, problems = [], []
     for sys in sorted(entry.parent for entry in (root / "sys/block").glob("*/md")):
         name = kernel_name(sys)
@@ -61,9 +62,7 @@ def read_arrays(root: Path, blocks: Mapping[str, Block], ask: Ask) -> tuple[list
             continue  # stopped; the kernel keeps the name for a while
         uuid, stored = _identity(root, name, text_of(sys / "md/metadata_version"), members, blocks, ask)
         if not uuid:
-            problems.append(
-                f"the array /dev/{name} shows no UUID, so nothing can be said about it: stop it (mdadm --stop) if nobody needs it"
-            )
+            problems.append(Problem("array", f"/dev/{name}"))
             continue
         block = blocks.get(name) or Block(name, text_of(sys / "dev"), 0, is_md=True)
         arrays.append(Array(block, sys, members, uuid, stored))

@@ -6,13 +6,16 @@ A snapshot travels as JSON, so that a plan can be made on another computer.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args
 
 from raidplan.base.identity import DISK, NODE, Identity, disk_word
 from raidplan.base.magic import Content, SignatureAt
+from raidplan.facts.problem import Problem, Unread
 from raidplan.plan.step import Value
+
+Words = Callable[[Problem], str]
 
 FORMAT_VERSION = 1
 
@@ -157,7 +160,7 @@ class BlockFact:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine at one moment. `problems` are sentences on what could not be read or is there twice."""
+    """A machine at one moment."""
 
     disks: tuple[DiskFact, ...] = ()
     objects: Objects = field(default_factory=dict)
@@ -168,7 +171,7 @@ class Machine:
     is_root: bool = False
     kernel: str = ""
     """The release, as in `uname -r`."""
-    problems: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
     machine_id: str = ""
     """The id of this installation, hashed: /etc/machine-id itself is not to be shown to anybody (machine-id(5))."""
     blocks: tuple[BlockFact, ...] = ()
@@ -204,8 +207,8 @@ class Machine:
         )
         return replace(self, objects=objects, blocks=blocks)
 
-    def to_data(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+    def to_data(self, words: Words | None = None) -> dict[str, Any]:
+        """Plain values for JSON; `words` say each problem for whoever reads that."""
         objects = {kind: {key: dict(found) for key, found in of.items()} for kind, of in self.objects.items()}
         scalars = {
             name: getattr(self, name)
@@ -217,7 +220,8 @@ class Machine:
             "disks": [asdict(disk) for disk in self.disks],
             "blocks": [{**asdict(block), "found": [*map(str, block.found)]} for block in self.blocks],
             "objects": objects,
-            "problems": list(self.problems),
+            "problems": [*map(words, self.problems)] if words else [],
+            "unread": [asdict(problem) for problem in self.problems],
         }
 
     @classmethod
@@ -260,7 +264,14 @@ def _machine(data: dict[str, Any]) -> Machine:
     }
     disks = tuple(_disk(disk) for disk in data["disks"])
     blocks = tuple(map(_block, data["blocks"]))
-    return Machine(disks, objects, blocks=blocks, problems=tuple(map(str, data["problems"])), **scalars)
+    return Machine(disks, objects, blocks=blocks, problems=_problems(data), **scalars)
+
+
+def _problems(data: dict[str, Any]) -> tuple[Problem, ...]:
+    """Snapshots of earlier versions have sentences alone."""
+    if "unread" not in data:
+        return tuple(Problem("", said=str(each)) for each in data["problems"])
+    return tuple(_fact(Problem, each) for each in data["unread"])
 
 
 def _value(value: Any) -> Value:
@@ -271,7 +282,7 @@ def _value(value: Any) -> Value:
     raise ValueError(f"a property of the snapshot is a {type(value).__name__}")
 
 
-Fact = TypeVar("Fact", DiskFact, PartitionFact, BlockFact, Trace)
+Fact = TypeVar("Fact", DiskFact, PartitionFact, BlockFact, Trace, Problem)
 
 
 def _disk(data: dict[str, Any]) -> DiskFact:
@@ -296,5 +307,5 @@ def _fact(kind: type[Fact], data: dict[str, Any]) -> Fact:
     return kind(**values)
 
 
-_TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "Where": str}
-_WORDS: dict[str, tuple[object, ...]] = {"Where": get_args(Where)}
+_TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "Where": str, "Unread": str}
+_WORDS: dict[str, tuple[object, ...]] = {"Where": get_args(Where), "Unread": get_args(Unread)}

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from raidplan.base.figures import Figure, Figures
+from raidplan.base.groups import by_key
 from raidplan.facts.machine import DiskFact, Machine
-from raidplan.plan.disk_identity import DiskIdentity
+from raidplan.plan.disk_identity import IDENTIFIERS, DiskIdentity
 
 MOST_LARGER = 0.01
 """A disk that is larger by more than this fraction is probably another one."""
@@ -23,7 +24,6 @@ NO_IDENTITY = frozenset(
     }
 )  # fmt: skip
 """Placeholders of firmware for an identifier that nobody set; the last two are of USB bridges."""
-IDENTIFIERS = ("serial", "wwn", "path", "model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +156,7 @@ def _is_same(one: DiskFact, other: DiskFact) -> bool:
 
 
 def _taken_twice(found: Mapping[str, DiskFact]) -> Iterator[Mismatch]:
-    by_node: dict[str, list[str]] = {}
-    for name, disk in found.items():
-        by_node.setdefault(disk.node, []).append(name)
-    for node, names in by_node.items():
+    for node, names in by_key((disk.node, name) for name, disk in found.items()).items():
         for name in names if len(names) > 1 else ():
             others = tuple(other for other in names if other != name)
             yield Mismatch(name, "taken", {"node": node, "others": others})

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity
 from raidplan.facts import arrays, contents, host, lvm
 from raidplan.facts.block import Block, Names, read_at, read_blocks
@@ -20,6 +19,7 @@ from raidplan.facts.efi import read_boot_entries, read_secure_boot
 from raidplan.facts.luks import encryption_objects, mapping_objects
 from raidplan.facts.machine import Machine, Properties
 from raidplan.facts.mounts import mount_objects, of_system, read_mounts, read_swaps
+from raidplan.facts.problem import Problem
 from raidplan.facts.readings import Readings
 from raidplan.facts.run import Result, run
 from raidplan.facts.signatures import Ask, read_signatures
@@ -27,11 +27,6 @@ from raidplan.facts.tables import Table, read_table
 
 READING_TIME = 120.0
 """Seconds after which a program that only reads is given up: a failing disk can hold it for minutes."""
-
-UNSETTLED = (
-    "udev has been at work on some device for a minute, so what disks are called may be out of date: `udevadm monitor` shows "
-    "which one it is; end that, then try again"
-)
 
 
 def read_only(argv: Sequence[str]) -> Result:
@@ -62,7 +57,7 @@ def read_machine(
     """
     swap_files, units, kernel = tuple(swap_files), tuple(units), os.uname().release
     system = root / target.lstrip("/")
-    failed: list[str] = []
+    failed: list[Problem] = []
     must = _noting(failed, ask)
     # Side by side: on a slow machine each process takes a tenth of a second.
     with ThreadPoolExecutor(max_workers=4) as pool:
@@ -102,14 +97,14 @@ def read_machine(
     )
 
 
-def _noting(failed: list[str], ask: Ask) -> Ask:
-    """Asks as `ask` does, and notes in words what failed."""
+def _noting(failed: list[Problem], ask: Ask) -> Ask:
+    """Asks as `ask` does, and notes what failed."""
 
     def must(argv: Sequence[str]) -> Result:
         answer = ask(argv)
         if not answer.ok:
-            said = escaped(answer.stderr.strip()[-200:]) or answer.returncode
-            failed.append(UNSETTLED if argv == SETTLE else f"{argv[0]} failed: {said}")
+            said = answer.stderr.strip()[-200:] or str(answer.returncode)
+            failed.append(Problem("unsettled" if argv == SETTLE else "program", argv[0], said))
         return answer
 
     return must
@@ -117,7 +112,7 @@ def _noting(failed: list[str], ask: Ask) -> Ask:
 
 def _look(
     root: Path, blocks: Mapping[str, Block], ask: Ask
-) -> tuple[Readings, list[arrays.Array], Names, list[str]]:
+) -> tuple[Readings, list[arrays.Array], Names, list[Problem]]:
     """The block devices with their tables, identities, signatures, mounts and swap areas."""
     tables, closed = _tables(root, blocks)
     md, problems = arrays.read_arrays(root, blocks, ask)

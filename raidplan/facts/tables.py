@@ -5,13 +5,10 @@ from __future__ import annotations
 import struct
 import uuid
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 
+from raidplan.base.reader import Reader
 from raidplan.plan.partitions import PartitionRow
-
-Reader = Callable[[int, int], bytes]
-"""Bytes at (offset, size) of a device."""
 
 MOST_ENTRIES = 1024
 """More partitions than any disk has; a header that claims more is not read."""

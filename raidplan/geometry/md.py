@@ -1,7 +1,7 @@
 """A whole md array, as ``mdadm --create`` and the kernel make it from devices of given sizes.
 
 Sources: mdadm 4.2 to 4.6, ``Create.c`` (which devices count, rounding, limits) and ``super1.c``
-(``write_init_super1``); the parts are in ``md_member`` and ``md_shape``, whose names are offered here too.
+(``write_init_super1``); the parts are in ``md_member`` and ``md_shape``.
 """
 
 from __future__ import annotations
@@ -14,50 +14,19 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB, SECTOR, align_down
 from raidplan.geometry.md_member import (
     METADATA,
-    Component,
-    bitmap_bytes,
-    bitmap_chunk,
     check_chunk,
     component,
     default_data_offset,
-    superblock_offset,
 )
 from raidplan.geometry.md_shape import (
-    Raid10Layout,
     array_size,
     check_count,
     data_disks,
     io_min,
     io_opt,
     kernel_component,
-    raid10_layout,
     read_ahead_bytes,
-    stripe_cache_bytes,
 )
-
-__all__ = [
-    "METADATA",
-    "ArrayGeometry",
-    "Component",
-    "Raid10Layout",
-    "array",
-    "array_bitmap_chunk",
-    "array_size",
-    "bitmap_bytes",
-    "bitmap_chunk",
-    "check_chunk",
-    "component",
-    "data_disks",
-    "default_data_offset",
-    "io_min",
-    "io_opt",
-    "journal_bytes",
-    "kernel_component",
-    "raid10_layout",
-    "read_ahead_bytes",
-    "stripe_cache_bytes",
-    "superblock_offset",
-]
 
 _MOST_090: Final = 27
 _MOST_1X: Final = 1920
@@ -137,16 +106,6 @@ def array(
         io_opt=optimal,
         read_ahead_bytes=read_ahead_bytes(optimal),
     )
-
-
-def array_bitmap_chunk(
-    level: str, component_bytes: int, members: int, *, layout: str | None = None, metadata: str = "1.2"
-) -> int:
-    """The bytes per bit of an array's default internal bitmap; raid10's covers the array, not a member."""
-    covered = component_bytes
-    if LEVELS[level].arranged:
-        covered = component_bytes // KIB * members // raid10_layout(layout, members).copies * KIB
-    return bitmap_chunk(covered, component_bytes=component_bytes, metadata=metadata)
 
 
 def journal_bytes(device_bytes: int, *, data_offset_bytes: int, metadata: str = "1.2") -> int:

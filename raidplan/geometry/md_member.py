@@ -17,7 +17,6 @@ METADATA: Final = ("0.90", "1.0", "1.1", "1.2")
 _PPL_BYTES: Final = MIB
 _HEADROOM_BYTES: Final = 128 * MIB
 _RESERVED_090: Final = 64 * KIB
-_BITMAP_HEADER_BYTES: Final = 256
 
 
 class Component(NamedTuple):
@@ -25,7 +24,6 @@ class Component(NamedTuple):
 
     size_bytes: int
     data_offset_bytes: int
-    superblock_offset_bytes: int
 
 
 def check_chunk(level: str, chunk: int | None) -> int:
@@ -137,7 +135,7 @@ def component(
         size = demanded
     if not unequal and metadata == "0.90" and size >= 4 * TIB:
         raise ValueError(f"0.90 metadata holds less than 4 TiB per member, not {size} B")
-    return Component(size, data_offset_bytes, super_bytes)
+    return Component(size, data_offset_bytes)
 
 
 def _free_bytes(member_bytes: int, metadata: str, ppl: bool, data_offset_bytes: int) -> int:
@@ -149,32 +147,3 @@ def _free_bytes(member_bytes: int, metadata: str, ppl: bool, data_offset_bytes: 
         # superblock 8 KiB, bad-block log 4 KiB, then the bitmap or the partial parity log
         return align_down(member_bytes, 4 * KIB) - (8 * KIB + 4 * KIB + log)
     return member_bytes - data_offset_bytes
-
-
-def bitmap_chunk(covered_bytes: int, *, component_bytes: int, metadata: str = "1.2") -> int:
-    """The bytes one bit stands for in the internal bitmap that ``--bitmap=internal`` makes at create time.
-
-    ``covered_bytes`` is the component size for raid1/4/5/6 and ``component_bytes * members // copies`` for
-    raid10. At least 64 MiB; more where the reserved space would not hold the bits.
-
-    Raises ``ValueError`` where no space is reserved (a component under 64 KiB with 1.x metadata).
-    """
-    if metadata == "0.90":
-        room = 60 * KIB
-    else:
-        room = reserved_bitmap_bytes(component_bytes)
-        if room == 0:
-            raise ValueError(f"no room for a bitmap beside a component of {component_bytes} B")
-    most_bits = (room - _BITMAP_HEADER_BYTES) * 8
-    chunk = 4 * KIB
-    bits = covered_bytes // chunk + 1
-    while bits > most_bits:
-        chunk *= 2
-        bits = (bits + 1) // 2
-    return max(chunk, 64 * MIB)
-
-
-def bitmap_bytes(covered_bytes: int, bitmap_chunk_bytes: int) -> int:
-    """The bytes an internal bitmap takes on each member: a 256 B header and the bits, in 4 KiB steps."""
-    bits = -(-covered_bytes // bitmap_chunk_bytes)
-    return align_up(_BITMAP_HEADER_BYTES + -(-bits // 8), 4 * KIB)

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from raidplan.base.magic import SignatureAt
 from raidplan.plan.disk_identity import disk_from_data, disk_to_data
+from raidplan.plan.fault import NotAPlan, fault
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS
 from raidplan.plan.loss import Loss, loss_from_data, loss_to_data, said_before
 from raidplan.plan.origin import LAYOUT, Kind, Origin, origin_of_id
@@ -117,25 +118,21 @@ def _action_to_data(action: Action) -> dict[str, Any]:
 
 
 def plan_from_json(text: str) -> Plan:
-    """The plan in a JSON text. Raises ValueError, with a sentence, for anything that is not one."""
+    """The plan in a JSON text. Raises NotAPlan for anything that is not one."""
     try:
         data = json.loads(text, object_pairs_hook=_once)
         version = data["format_version"]
         if version not in (SENTENCES, FORMAT_VERSION) or type(version) is not int:
-            raise ValueError(
-                f"format_version {version} is not known to this raidplan, which reads {SENTENCES} and {FORMAT_VERSION}"
+            raise NotAPlan(
+                fault("version", version=str(version), known=(str(SENTENCES), str(FORMAT_VERSION)))
             )
         if data["digest"] != _digest_of(data):
-            raise ValueError(
-                "its digest is not that of what stands in it: it was changed, make it again with `raidplan plan`"
-            )
+            raise NotAPlan(fault("digest"))
         if data["machine"] and "whole" not in data:
-            raise ValueError(
-                "it was made by an earlier raidplan, whose plans do not say what stands: make it again with `raidplan plan`"
-            )
+            raise NotAPlan(fault("without-whole"))
         host = _text(data["host"])
         if {"/", "\0"} & {*host} or host in ("", ".", ".."):
-            raise ValueError(f"this is not a plan: no host is called {host!r}")
+            raise NotAPlan(fault("host", host=host))
         plan = Plan(
             host=host,
             layout_digest=_text(data["layout_digest"]),
@@ -148,10 +145,12 @@ def plan_from_json(text: str) -> Plan:
             findings=tuple(map(_finding_from_data, of(list, data["findings"]))),
             whole=tuple(map(_step_from_data, data.get("whole", []))),
         )
-    except (KeyError, TypeError, AttributeError, RecursionError) as problem:
-        raise ValueError(f"this is not a plan: {type(problem).__name__} {problem}") from None
-    if why := next(faults(plan), ""):
-        raise ValueError(f"this is not a plan: {why}")
+    except NotAPlan:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as problem:
+        raise NotAPlan(fault("form", error=f"{type(problem).__name__} {problem}")) from None
+    if why := next(faults(plan), None):
+        raise NotAPlan(why)
     return plan
 
 
@@ -188,9 +187,7 @@ def _origin_from_data(data: object) -> Origin:
 def _action_from_data(data: dict[str, Any]) -> Action:
     forms = [form for form in FORMS if form in data]
     if len(forms) > 1:
-        raise ValueError(
-            f"the step {data['id']} says {' and '.join(forms)}, and does one: make it again with `raidplan plan`"
-        )
+        raise NotAPlan(fault("several-actions", _text(data["id"]), actions=tuple(forms)))
     if "initramfs" in data:
         encrypted, volumes = _texts(data.get("encrypted", [])), of(bool, data.get("volumes", False))
         return RenewInitramfs(_texts(data["initramfs"]), _generator(data), encrypted, volumes)

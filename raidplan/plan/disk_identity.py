@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+STRONG = ("serial", "wwn")
+"""Identifiers that belong to a disk wherever it is plugged in; a path belongs to the plug."""
+IDENTIFIERS = (*STRONG, "path", "model")
+
 
 @dataclass(frozen=True, slots=True)
 class KeptPartition:

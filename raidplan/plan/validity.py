@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from raidplan.base.identity import Identity
 from raidplan.base.magic import SignatureAt, member_of
+from raidplan.plan.fault import Fault, fault
 from raidplan.plan.initramfs import image_makers
 from raidplan.plan.step import PHASES, Plan, Run, Step, WriteBlock, Zero
 
@@ -22,8 +23,8 @@ KEYS = ("file", "mapping")
 """The kinds that keys of swap name: a file, of which another step proves that there was none, and makes it; or what has a random key."""
 
 
-def faults(plan: Plan) -> Iterator[str]:
-    """The reasons to reject a plan, each a part of a sentence."""
+def faults(plan: Plan) -> Iterator[Fault]:
+    """The reasons to reject a plan."""
     disks = {disk.name for disk in plan.disks}
     arrays = {
         step.proof.key for step in (*plan.steps, *plan.whole) if step.proof and step.proof.kind == "array"
@@ -36,37 +37,37 @@ def faults(plan: Plan) -> Iterator[str]:
     yield from _two_ways(plan)
 
 
-def _disorder(steps: Sequence[Step], disks: Set[str]) -> Iterator[str]:
+def _disorder(steps: Sequence[Step], disks: Set[str]) -> Iterator[Fault]:
     ids = [step.id for step in steps]
     places = {id: place for place, id in enumerate(ids)}
-    yield from (f"there are two steps {id}" for place, id in enumerate(ids) if places[id] != place)
+    yield from (fault("twice", id) for place, id in enumerate(ids) if places[id] != place)
     for place, step in enumerate(steps):
         runs_nothing = isinstance(step.action, Run) and not step.action.argv
         if not step.targets or step.phase not in PHASES or runs_nothing:
-            yield f"the step {step.id} has no target, no phase or no command"
-        yield from (f"the step {step.id} is on {disk}, which is no disk of it" for disk in step.disks - disks)
+            yield fault("does-nothing", step.id)
+        yield from (fault("not-its-disk", step.id, disk=disk) for disk in step.disks - disks)
         later = [need for need in step.needs if places.get(need, -1) >= place]
-        yield from (f"the step {step.id} needs {need}, which does not come before it" for need in later)
+        yield from (fault("order", step.id, needs=need) for need in later)
         try:
             step.new_partitions  # noqa: B018  # read, as every proof of a table is
         except (KeyError, ValueError, AssertionError):
-            yield f"the step {step.id} makes partitions that nobody can read"
+            yield fault("partitions", step.id)
 
 
-def _unguarded(step: Step) -> Iterator[str]:
+def _unguarded(step: Step) -> Iterator[Fault]:
     """Reasons to reject a step that makes something on a device without a guard before and a proof afterwards."""
     kind = step.proof.kind if step.proof else ""
     made = makes(step)
     if made and kind != made:
-        yield f"the step {step.id} makes a {made.replace('_', ' ')} and does not prove it"
+        yield fault("unproven", step.id, kind=made)
     if not made and not (kind in MADE and step.phase in MAKING and not step.changes):
         return
     in_file = step.proof is not None and Identity.read(step.proof.key).kind in KEYS
     if not step.guard and not in_file:
-        yield f"the step {step.id} writes over a device and has no guard that proves it blank"
+        yield fault("unguarded", step.id)
     for device in _devices(step):
         if device not in (*step.guard, *step.awaits):
-            yield f"the step {step.id} writes over {device}, at which its guard does not look"
+            yield fault("unguarded-device", step.id, device=device)
 
 
 def makes(step: Step) -> str:
@@ -88,18 +89,18 @@ def _devices(step: Step) -> list[str]:
     return [word for word in words if word.startswith("/dev/") or Identity.read(word).disk]
 
 
-def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[str]:
+def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[Fault]:
     """Reasons to reject a step that clears a device and has no reason in the plan."""
     match step.action:
         case Run(("wipefs", *_)) | Run(("mdadm", "--zero-superblock", *_)):
-            yield f"the step {step.id} clears a device and does not look what is on it"
+            yield fault("clears-unseen", step.id)
         case Run((program, *_)) if program in image_makers():
-            yield f"the step {step.id} makes the initramfs and does not look what is in it"
+            yield fault("image-unseen", step.id)
         case Zero(device, _, None):
             makers = (other for other in steps if other.id in step.needs and other.proof)
             made = {node for other in makers if other.proof and other.proof.kind in ("array", "volume") for node in other.awaits}  # fmt: skip
             if device not in made:
-                yield f"the step {step.id} clears {device} whatever is on it, and no step that it needs makes that"
+                yield fault("clears-unmade", step.id, device=device)
         case Zero(device, _, found):
             again = step.origin.kind == "clear" and any(
                 step.id in other.needs and device in other.guard for other in steps
@@ -108,7 +109,7 @@ def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[st
             if not (again or forgotten) and (
                 step.phase != "teardown" or not _in_the_way(step, device, steps)
             ):
-                yield f"the step {step.id} clears {device}, for which nothing in the plan gives a reason"
+                yield fault("clears-without-reason", step.id, device=device)
 
 
 def _of_arrays(found: Sequence[SignatureAt], arrays: Set[str]) -> bool:
@@ -132,7 +133,7 @@ def _in_the_way(step: Step, device: str, steps: Sequence[Step]) -> bool:
     return False
 
 
-def _two_ways(plan: Plan) -> Iterator[str]:
+def _two_ways(plan: Plan) -> Iterator[Fault]:
     """Reasons to reject a step that differs from itself in the whole plan in more than its order and its clearing.
 
     The words of a block in a file may differ: they say what it changes on this machine.
@@ -142,4 +143,4 @@ def _two_ways(plan: Plan) -> Iterator[str]:
         same = whole.get(step.id, step)
         said = same.say if isinstance(step.action, WriteBlock) else step.say
         if replace(step, say=said, needs=same.needs, follows=same.follows, clears=same.clears) != same:
-            yield f"the step {step.id} is one thing among its steps, and another in the whole plan"
+            yield fault("two-ways", step.id)

@@ -6,6 +6,7 @@ from typing import Any
 
 from raidplan.base.findings import dotted
 from raidplan.diff import Change, Diff, Loss, Shrink, Thing, Tolerance
+from raidplan.diff.statement import Statement
 from raidplan.plan.step import Step
 from raidplan.render.diff_names import MEASURES, described, lost_kind, lost_name, name_of
 from raidplan.render.findings_json import accepted_to_data, finding_to_data, json_text
@@ -57,7 +58,21 @@ def _loss(loss: Loss) -> dict[str, Any]:
         "disks": list(loss.disks),
         "because": cause_text(loss.because),
         "hint": statement_text(loss.hint) if loss.hint else "",
+        "reasons": _codes(*loss.because.statements, changes=tuple(each.key for each in loss.because.changes)),
+        "remedies": _codes(loss.hint),
     }
+
+
+def _codes(*statements: Statement | None, **more: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The codes and figures of sentences."""
+    return [
+        {
+            "code": str(each.code),
+            "figures": dict(each.figures) | {name: known for name, known in more.items() if known},
+        }
+        for each in statements
+        if each
+    ]
 
 
 def _shrink(shrink: Shrink) -> dict[str, Any]:
@@ -82,6 +97,7 @@ def _thing(thing: Thing) -> dict[str, Any]:
         "was": thing.was or None,
         "changes": [_change(change) for change in thing.changes],
         "note": statement_text(thing.note) if thing.note else "",
+        "notes": _codes(thing.note),
     }
 
 
@@ -95,6 +111,7 @@ def _change(change: Change) -> dict[str, Any]:
         "in_place": how is not None,
         "command": how.command if how and how.command != "none" else None,
         "note": statement_texts(how.notes) if how else "",
+        "notes": _codes(*how.notes) if how else [],
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from raidplan.base.findings import dotted
+from raidplan.base.groups import by_key, groups_by
 from raidplan.base.size import drive_size, human, human_beside, parse_size
 from raidplan.base.words import counted, duration, listed
 from raidplan.diff import Change, Diff, Fate, Figure, Loss, Shrink, Thing, Tolerance
@@ -23,7 +24,7 @@ from raidplan.render.diff_names import (
     name_of,
     noun_of,
 )
-from raidplan.render.estimate_words import alike, mb
+from raidplan.render.estimate_words import mb
 from raidplan.render.folded import groups
 from raidplan.render.plan_text import action_lines
 from raidplan.render.statements import cause_text, statement_text, statement_texts, values
@@ -172,7 +173,7 @@ def _on(disks: Sequence[str]) -> str:
 
 
 def _things(things: Sequence[Thing]) -> Iterator[Row]:
-    for group in alike(
+    for group in groups_by(
         things, lambda t: (t.path[:-1], t.fate, kind_of(t), _written(t.changes), bool(t.was), t.note)
     ):
         first = group[0]
@@ -219,7 +220,7 @@ def _change(change: Change, fate: Fate) -> str:
 
 
 def _tolerances(all_: Sequence[Tolerance]) -> Iterator[Row]:
-    for group in alike(all_, lambda t: (t.lost, t.gained, t.always)):
+    for group in groups_by(all_, lambda t: (t.lost, t.gained, t.always)):
         whose, first = names([name_of(t) for t in group]), group[0]
         many = len(group) > 1
         if first.lost:
@@ -238,9 +239,7 @@ def _tolerances(all_: Sequence[Tolerance]) -> Iterator[Row]:
 
 def _components(components: Sequence[tuple[str, str]]) -> str:
     """`multiplier pm0, pm1; disk d00`."""
-    kinds: dict[str, list[str]] = {}
-    for kind, name in components:
-        kinds.setdefault(kind, []).append(name)
+    kinds = by_key(components)
     return "; ".join(f"{kind} {listed(which, most=NAMES, last=' or ')}" for kind, which in kinds.items())
 
 
@@ -257,7 +256,7 @@ def _always(losses: int | None) -> str:
 
 
 def _figures(figures: Sequence[Figure]) -> Iterator[Row]:
-    for group in alike(figures, lambda f: (f.what, f.unit, f.before, f.after)):
+    for group in groups_by(figures, lambda f: (f.what, f.unit, f.before, f.after)):
         first = group[0]
         before, after = amount(first.before, first.unit), amount(first.after, first.unit)
         if first.unit == "bytes" and first.before is not None and first.after is not None:
@@ -287,7 +286,7 @@ def amount(value: float | None, unit: str) -> str:
 
 def _findings(word: str, findings: Sequence[Located]) -> Iterator[Row]:
     """One row for each rule: what it says of the first thing, and which other things it says the like of."""
-    for group in alike(findings, lambda item: (item.finding.severity, item.finding.rule)):
+    for group in groups_by(findings, lambda item: (item.finding.severity, item.finding.rule)):
         finding = group[0].finding
         others = [dotted(item.finding.path) for item in group[1:]]
         at = f" at {dotted(finding.path)}" if finding.path else ""
@@ -300,7 +299,7 @@ def _findings(word: str, findings: Sequence[Located]) -> Iterator[Row]:
 
 def _accepted(all_: Sequence[Accepted]) -> Iterator[Row]:
     """One row for each rule and reason: the reason is what there is to review."""
-    for group in alike(all_, lambda each: (each.located.finding.rule, each.reason, each.until)):
+    for group in groups_by(all_, lambda each: (each.located.finding.rule, each.reason, each.until)):
         finding, others = group[0].located.finding, [dotted(each.located.finding.path) for each in group[1:]]
         until = f" until {group[0].until}" if group[0].until else ""
         details = [f"also at {names(others)}"] if others else []

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
+from raidplan.base.groups import groups_by
 from raidplan.base.size import human
 from raidplan.base.words import counted, plural
 from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, MachineEstimate, Rate
 from raidplan.estimate.survival import Sets
 from raidplan.render.colour import Styles, styles
 from raidplan.render.estimate_words import (
-    alike,
     bottleneck,
     described,
     gain_words,
@@ -40,7 +40,7 @@ def estimate_text(estimates: Estimates, *, colour: bool = False) -> str:
     lines = [
         f"{style['bold'](visible(estimates.host))}: upper bounds for long sequential work, in MB/s of 10^6 bytes"
     ]
-    groups = alike(estimates.arrays, shape)
+    groups = groups_by(estimates.arrays, shape)
     for group in groups[:MANY]:
         lines += ["", *_array(group, style)]
     if len(groups) > MANY:
@@ -82,7 +82,7 @@ def _cells(rate: Rate) -> tuple[str, str, str]:
 
 
 def _users(estimates: Estimates) -> list[str]:
-    groups = alike((*estimates.filesystems, *estimates.swap), shape)
+    groups = groups_by((*estimates.filesystems, *estimates.swap), shape)
     rows: list[Sequence[str]] = [("on them", "", "capacity", "read", "write", "full load: read", "write")]
     for group in groups[:MANY]:
         first = group[0]
@@ -99,7 +99,7 @@ def _survival(estimates: Estimates) -> list[str]:
     """A row for each fate: of every kind of component, which losses are not survived."""
     things = _fates(estimates)
     kinds = [kind for kind in KINDS if any(loss.kind == kind for _, fate in things for loss in fate.losses)]
-    rows = alike(things, lambda thing: _fate(thing[1], kinds))
+    rows = groups_by(things, lambda thing: _fate(thing[1], kinds))
     table: list[Sequence[str]] = [("survives the loss of", *kinds, "any disks at once")]
     table += [
         (named(list(dict.fromkeys(name for name, _ in group))), *_fate(group[0][1], kinds))
@@ -123,7 +123,7 @@ def _stopped(estimates: Estimates) -> list[str]:
         for name, fate in _fates(estimates)
         if max(_losses(fate.sets), _losses(fate.disk_sets)) > 1
     ]
-    rows = alike(things, lambda each: (sets_shape(each[1].sets), sets_shape(each[1].disk_sets)))
+    rows = groups_by(things, lambda each: (sets_shape(each[1].sets), sets_shape(each[1].disk_sets)))
     lines = []
     for group in rows[:MANY]:
         whose = named(list(dict.fromkeys(name for name, _ in group)))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
+from raidplan.base.groups import by_key
 from raidplan.base.size import human
 from raidplan.base.words import counted, duration, listed, plural
 from raidplan.render.visible import visible
@@ -29,16 +30,6 @@ ADVICE = {
     "disk": "faster ones, or more of them",
 }
 """The remedy for a bottleneck of each kind."""
-
-Thing = TypeVar("Thing")
-
-
-def alike(things: Iterable[Thing], key: Callable[[Thing], Hashable]) -> list[list[Thing]]:
-    """The things in groups of one key, in the order of the first of each."""
-    groups: dict[Hashable, list[Thing]] = {}
-    for thing in things:
-        groups.setdefault(key(thing), []).append(thing)
-    return list(groups.values())
 
 
 def described(thing: Estimate) -> str:
@@ -117,9 +108,7 @@ def gain_words(gains: Sequence[Gain]) -> Iterator[tuple[str, str]]:
 
 def missing_words(missing: Sequence[Missing]) -> Iterator[str]:
     """The facts that are not stated, each with whose they are."""
-    facts: dict[str, list[str]] = {}
-    for each in missing:
-        facts.setdefault(each.fact, []).append(each.of)
+    facts = by_key((each.fact, each.of) for each in missing)
     yield from (f"the {fact} of {named(names)}" for fact, names in facts.items())
 
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from raidplan.base.groups import groups_by
 from raidplan.base.names import number_ranges
 from raidplan.plan.step import Plan, Run, Step, Zero
 from raidplan.render import overview
-from raidplan.render.estimate_words import alike
 from raidplan.render.losses import loss_texts
 from raidplan.render.together import frame, together
 
@@ -118,7 +118,7 @@ def rows(plan: Plan) -> Iterator[Row]:
 def groups(plan: Plan) -> Iterator[Group]:
     """All steps, phase by phase, a group behind those with steps that it needs."""
     for phase, steps in overview.by_phase(plan):
-        same = alike(steps, lambda each: _like(each[1]))
+        same = groups_by(steps, lambda each: _like(each[1]))
         yield from _sorted(
             [Group(phase, tuple(n for n, _ in one), tuple(step for _, step in one)) for one in same]
         )
@@ -141,7 +141,7 @@ def _sorted(groups: Sequence[Group]) -> Iterator[Group]:
 
 def grouped(steps: Sequence[Step]) -> list[list[Step]]:
     """Steps in groups of those that differ in names alone."""
-    return alike(steps, _like)
+    return groups_by(steps, _like)
 
 
 def _like(step: Step) -> Hashable:
@@ -177,7 +177,7 @@ def folded_findings(plan: Plan, every: bool = False) -> Iterator[tuple[str, str,
         message = frame(str(finding["message"])) if not every else id(finding)
         return finding["severity"], finding["rule"], message
 
-    for same in alike(plan.findings, key):
+    for same in groups_by(plan.findings, key):
         lines = number_ranges(int(str(each["line"])) for each in same)
         messages = [str(each["message"]) for each in same]
         said = messages[0] if every else together(messages)

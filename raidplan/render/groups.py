@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from raidplan.base.findings import dotted
+from raidplan.base.groups import groups_by
 from raidplan.document import Span
 from raidplan.render.together import frame, together
 from raidplan.review.located import Located
@@ -17,10 +18,7 @@ LISTED = 200
 
 def grouped(findings: Iterable[Located]) -> list[list[Located]]:
     """Findings of one rule and severity at one place, in the order of the first of each."""
-    groups: dict[object, list[Located]] = {}
-    for item in findings:
-        groups.setdefault((item.span, item.finding.rule, item.finding.severity), []).append(item)
-    return list(groups.values())
+    return groups_by(findings, lambda item: (item.span, item.finding.rule, item.finding.severity))
 
 
 def details(group: Sequence[Located]) -> Iterator[str]:
@@ -61,11 +59,8 @@ def places(group: Sequence[Located]) -> list[tuple[Span, str]]:
 
 def _folded(sentences: Sequence[str]) -> list[str]:
     """The sentences, those that differ in names alone as one, unless their names make no ranges."""
-    frames: dict[object, list[str]] = {}
-    for sentence in sentences:
-        frames.setdefault(frame(sentence), []).append(sentence)
     found: list[str] = []
-    for each in frames.values():
+    for each in groups_by(sentences, frame):
         said = together(each)
         found += [said] if len(said) <= len(each[0]) + LISTED else each
     return found

@@ -22,7 +22,7 @@ LOSSES: Mapping[LossKind, str] = {
     "array": "{where}, {level:|not started}{members:? of %}, {size:size}",
     "volume": "{where}, {size:size}",
     "group": "{where}",
-    "absent": "{where}, of which {missing} of {members} members are not in this machine and bring it back when they return",
+    "absent": "{where}: {missing} of its {members} members are not in this machine, and may bring it back when they are connected",
     "stain": "{stain}, on {where}: of the step that was interrupted there, or of somebody else",
     "later": "data on {place} that came after the interrupted clearing had begun, at byte {offset}",
     "sentence": "{sentence}",

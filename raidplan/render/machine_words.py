@@ -10,7 +10,13 @@ OTHER_MOUNT = f"{AT} is not mounted at {{point}}, but {{source}} ({{type}}) is: 
 DOWN_FIRST = "take all of it down with `raidplan umount`, then mount it with --read-only"
 
 MACHINE: Mapping[str, Mapping[str, str]] = {
-    "machine-unclear": {"": "{problem}"},
+    "machine-unclear": {
+        "": "{problem}",
+        "array": "the array {place} shows no UUID, so nothing can be said about it: stop it (mdadm --stop) if nobody needs it",
+        "program": "{place} failed: {problem}",
+        "unsettled": "udev has been at work on some device for a minute, so what disks are called may be out of date: `udevadm monitor` "
+        "shows which one it is; end that, then try again",
+    },
     "not-root": {"": "not root: run it with sudo"},
     "not-administrator": {
         "no-capability": "root without CAP_SYS_ADMIN, as in a container: run it on the host",

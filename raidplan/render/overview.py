@@ -11,6 +11,7 @@ from raidplan.base.words import counted
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.loss import Loss
 from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
+from raidplan.plan.validity import MAKING
 from raidplan.render.command import disk_name
 
 MADE = {
@@ -26,7 +27,6 @@ MADE = {
 """The noun for the object of a step, by the kind of its proof."""
 SYSTEM = "configure"
 """The phase of what is written into a system, which an installer leaves below a target."""
-MAKING = ("partition", "array", "volume", "format")
 
 
 def first_guards(plan: Plan) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
+from raidplan.base.groups import groups_by
 from raidplan.base.size import drive_size, human
 from raidplan.base.words import counted
 from raidplan.plan.codec import plan_digest
@@ -13,7 +14,6 @@ from raidplan.plan.step import Plan, RenewInitramfs, Run, SetAttribute, Step, Wr
 from raidplan.render import overview
 from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text
-from raidplan.render.estimate_words import alike
 from raidplan.render.folded import PLACE, folded_findings, rows, shape
 from raidplan.render.losses import loss_texts
 from raidplan.render.together import in_order
@@ -64,7 +64,7 @@ def _disks(plan: Plan, nodes: Mapping[str, str], every: bool) -> Iterator[str]:
             found = visible(overview.found_by(disk))
             yield f"  {visible(disk.name):{widths[0]}}  {size:>{widths[1]}}  {found}{node}"
         return
-    for disks in alike(plan.disks, lambda disk: (disk.size, bool(disk.device), disk.keep)):
+    for disks in groups_by(plan.disks, lambda disk: (disk.size, bool(disk.device), disk.keep)):
         names = ", ".join(in_order([disk.name for disk in disks]))
         found = ", ".join(together_found(disks))
         size = f"{counted(len(disks), 'disk')} of {drive_size(disks[0].size)}"

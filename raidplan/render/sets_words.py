@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from math import comb, prod
 
+from raidplan.base.groups import by_key
 from raidplan.base.words import counted, listed, plural
 from raidplan.estimate.survival import Sets, Some
 from raidplan.render.visible import visible
@@ -35,12 +36,10 @@ def sets_words(sets: Sets, of_disks: Sets) -> str:
 
 
 def _words(sets: Sets) -> Iterator[str]:
-    by_kinds: dict[tuple[str, ...], list[Choice]] = {}
-    for choice in sets.choices:
-        kinds = tuple(part.kind for part in choice for _ in range(part.count))
-        by_kinds.setdefault(kinds, []).append(choice)
-    for kinds, choices in by_kinds.items():
-        yield _alike(kinds, choices)
+    by_kinds = by_key(
+        (tuple(part.kind for part in choice for _ in range(part.count)), choice) for choice in sets.choices
+    )
+    yield from (_alike(kinds, choices) for kinds, choices in by_kinds.items())
 
 
 def _alike(kinds: tuple[str, ...], choices: list[Choice]) -> str:

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from raidplan.base.findings import Finding, Path, Severity, shortened
+from raidplan.plan.disk_identity import STRONG
 from raidplan.review.pipeline import Loaded, with_findings
 from raidplan.rules import CATALOGUE
 from raidplan.rules.identity import comparable, differing_keys
 
 T = TypeVar("T")
-MARKS = ("serial", "wwn")
-"""The identifiers that a disk has wherever it is plugged in; two hosts may well have one path."""
 
 
 def between(checked: Sequence[Loaded]) -> list[Loaded]:
@@ -23,7 +22,7 @@ def between(checked: Sequence[Loaded]) -> list[Loaded]:
         if loaded.layout is not None:
             hosts.setdefault(loaded.layout.host, []).append(number)
             for name, disk in loaded.layout.hardware.disks.items():
-                for mark in MARKS:
+                for mark in STRONG:
                     if value := comparable(disk, mark):
                         disks.setdefault((mark, value), []).append((number, name))
     found: list[list[Finding]] = [[] for _ in checked]

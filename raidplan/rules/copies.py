@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 from raidplan.base.findings import Edit, Path, Related, Severity
+from raidplan.base.groups import by_key
 from raidplan.base.levels import LEVELS, copy_sets
 from raidplan.base.size import human
 from raidplan.base.words import SHOWN, counted, listed
@@ -103,10 +104,11 @@ def _shared(topology: Topology, disks: Sequence[str], fits: Mapping[Path, bool])
 
 def _interleaved(topology: Topology, array: Array, disks: Sequence[str], kind: str) -> list[str]:
     """The members in an order that parts all copies as far as this kind of part goes; empty if none was found."""
-    groups: dict[str, list[str]] = {}
-    for disk, member in zip(disks, array.named_members, strict=True):
-        part = next((p.name for p in topology.once(parts_of_disks).get(disk, ()) if p.kind == kind), disk)
-        groups.setdefault(part, []).append(member)
+    parts = (
+        next((p.name for p in topology.once(parts_of_disks).get(disk, ()) if p.kind == kind), disk)
+        for disk in disks
+    )
+    groups = by_key(zip(parts, array.named_members, strict=True))
     grouped = [
         (part, member)
         for part, members in sorted(groups.items(), key=lambda g: -len(g[1]))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from raidplan.base.findings import Path, Severity
 from raidplan.layout.kinds.encryption import Encryption
+from raidplan.plan.places import STATE
 from raidplan.rules.lib.areas import Area, swap_areas
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.locks import locks_of
@@ -15,9 +16,6 @@ from raidplan.topology.boot_devices import esps, read_by_loader
 from raidplan.topology.kept import kept, kept_devices
 from raidplan.topology.keys import encryptions_below
 from raidplan.topology.mounts import filesystem_of
-
-STATE = "/var/lib/raidplan"
-"""The folder in which apply keeps a copy of each header that it makes."""
 
 
 def _entries(topology: Topology) -> Iterator[tuple[str, Path, Encryption]]:

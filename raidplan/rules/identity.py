@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from raidplan.base.findings import Edit, Path, Severity, shortened
 from raidplan.base.words import counted, listed
 from raidplan.layout.kinds.disk import Disk
+from raidplan.plan.disk_identity import IDENTIFIERS
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import agreeing, places
 from raidplan.topology import Topology
 
-IDENTIFIERS = ("serial", "wwn", "path", "model")
 KERNEL_NAME = re.compile(
     r"(?:/dev/)?(?:[shv]d[a-z]+|xvd[a-z]+|nvme\d+n\d+|mmcblk\d+|md\d+|dm-\d+|loop\d+|sr\d+)(?:p?\d+)?"
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.size import KIB, MIB, align_down, align_up, exact
-from raidplan.geometry import md
+from raidplan.geometry.md_shape import io_opt
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import arrays
@@ -24,7 +24,7 @@ def _stripe(topology: Topology, name: str, array: Array) -> int:
     if any(member in topology.layout.arrays for member in array.named_members):
         return 0
     try:
-        return md.io_opt(array.level, len(array.named_members), array.effective_chunk, array.effective_layout)
+        return io_opt(array.level, len(array.named_members), array.effective_chunk, array.effective_layout)
     except ValueError:
         return 0
 

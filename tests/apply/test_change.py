@@ -17,10 +17,10 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal
+from raidplan.base.mount_flags import flags
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
-from raidplan.layout.kinds.mount_flags import flags
 from raidplan.plan.changes import Before
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.step import Plan, Run, Zero

@@ -42,11 +42,11 @@ def test_a_mounted_device_is_not_ours(node: str, tmp_path: Path) -> None:
     tool("mke2fs", "-q", "-t", "ext4", node)
     (tmp_path / "point").mkdir()
     tool("mount", node, tmp_path / "point")
-    assert f"{node} cannot be opened for us alone: Device or resource busy" in words_of(
+    assert f"{node} cannot be opened exclusively: Device or resource busy" in words_of(
         not_blank(node, everywhere=True)
     )
     assert words_of(claimed_elsewhere(node)) == [
-        f"{node} is claimed by something that shows nowhere else (Device or resource busy): find out by what"
+        f"{node} cannot be opened exclusively (Device or resource busy), and its user was not found: `lsof`, `dmsetup ls` or `lsblk` may show it"
     ]
     assert words_of(used_by_others(node)) == [f"{node} is mounted at {tmp_path}/point"]
 

@@ -25,7 +25,9 @@ from raidplan.apply.world import World
 from raidplan.cli import run
 from raidplan.facts import Machine
 from raidplan.plan.codec import digest, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.fault import NotAPlan
 from raidplan.plan.step import Plan
+from raidplan.render.plan_faults import fault_text
 from tests.apply.runs import LAYOUTS
 from tests.apply.runs import plan_of as example
 from tests.apply.simulated import Simulated, State
@@ -135,7 +137,8 @@ def test_f65_whatever_stands_in_it_is_a_plan_or_a_sentence(plan: Plan, data: st.
     made["digest"] = digest({key: value for key, value in made.items() if key not in ("findings", "digest")})
     try:
         read = plan_from_json(json.dumps(made))
-    except ValueError:
+    except NotAPlan as error:
+        assert fault_text(error.fault)
         return
     decide(read, Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").machine(), Past(), here=False)
 
@@ -171,20 +174,20 @@ def unheard(data: Data) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (two, "there are two steps"),
-        (backwards, "which does not come before it"),
-        (elsewhere, "no host is called '../../../etc'"),
-        (nothing, "has no target, no phase or no command"),
-        (unheard, "has no target, no phase or no command"),
-        (nowhere, "is on d9, which is no disk of it"),
-        (cut, "no host is called"),
+        (two, "twice "),
+        (backwards, "order "),
+        (elsewhere, "host .*etc"),
+        (nothing, "does-nothing "),
+        (unheard, "does-nothing "),
+        (nowhere, "not-its-disk .*d9"),
+        (cut, "host "),
     ],
 )
 def test_f65_what_no_plan_is_like(plan: Plan, change: Callable[[Data], None], said: str) -> None:
     data = json.loads(plan_to_json(plan))
     change(data)
     data["digest"] = digest({key: value for key, value in data.items() if key not in ("findings", "digest")})
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(NotAPlan, match=f"^{said}"):
         plan_from_json(json.dumps(data))
 
 
@@ -241,7 +244,7 @@ def test_f65_a_key_that_stands_twice_is_refused(plan: Plan) -> None:
         text.replace("{", '{"host": "another", ', 1),
         text.replace('"say":', '"say": "harmless", "say":', 1),
     ):
-        with pytest.raises(ValueError, match="stands there twice"):
+        with pytest.raises(NotAPlan, match=r"^form .*stands there twice"):
             plan_from_json(twice)
 
 

@@ -17,6 +17,7 @@ from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import Refusal, of_use, refusal
 from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
+from raidplan.facts.problem import Problem
 from raidplan.facts.run import find_tool
 from raidplan.facts.uses import use
 from raidplan.plan.step import Plan, Step, Zero
@@ -153,7 +154,8 @@ def not_blank(found: str) -> Refusal:
 
 AMISS: dict[str, tuple[Callable[[], Machine], Refusal]] = {
     "not root": (lambda: ready(is_root=False), refusal("not-root")),
-    "problem": (lambda: ready(problems=("two disks say they are one",)), refusal("machine-unclear", problem="two disks say they are one")),
+    "problem": (lambda: ready(problems=(Problem("", said="two disks say they are one"),)), refusal("machine-unclear", problem="two disks say they are one")),
+    "no uuid": (lambda: ready(problems=(Problem("array", "/dev/md9"),)), refusal("machine-unclear", "array", place="/dev/md9", problem="")),
     "mdadm": (lambda: ready(box().put("tool", "mdadm", version="4.1")), refusal("version", "old", place="mdadm", version="4.1", oldest="4.2")),
     "module": (without_module("raid456"), refusal("module-missing", place="raid456", kernel="6.1.0-38")),
     "device mapper": (without_module("dm_mod"), refusal("module-missing", place="dm_mod", kernel="6.1.0-38")),
@@ -180,7 +182,9 @@ def test_what_is_amiss_gets_its_own_word(name: str, plan: Plan) -> None:
 
 
 def test_everything_is_said_at_once(plan: Plan) -> None:
-    machine = ready(is_root=False, memory_bytes=0, problems=("a", "b"))
+    machine = ready(
+        is_root=False, memory_bytes=0, problems=(Problem("", said="a"), Problem("program", "lsblk", "b"))
+    )
     assert len(refused(plan, machine)) == 4
 
 

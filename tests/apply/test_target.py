@@ -20,7 +20,7 @@ from raidplan.apply.configuration.files import write
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.execute import Outcome, execute
 from raidplan.apply.journal.hand_over import hand_over
-from raidplan.apply.journal.journal import STATE, Journal, open_journal, read_past
+from raidplan.apply.journal.journal import Journal, open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight import preflight as checks
 from raidplan.apply.preflight.mounted import in_memory
@@ -39,6 +39,7 @@ from raidplan.facts.machine import Properties
 from raidplan.facts.run import Result
 from raidplan.plan.boot_loaders import AFTER_INITRAMFS, DPKG, EFI_IMAGES, HOOK, SHIM
 from raidplan.plan.codec import plan_from_json, plan_to_json
+from raidplan.plan.places import STATE
 from raidplan.plan.step import Plan, Proof, Run, Step, WriteFile
 from raidplan.render.plan_shell import plan_shell
 from raidplan.review import pipeline

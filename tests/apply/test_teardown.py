@@ -258,7 +258,7 @@ def test_f29_members_that_are_away_are_told(plan: Plan) -> None:
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").member("sdb", members=4, level="raid5")
     decision = decided(plan, box)
     assert decision.refusals == ()
-    assert "the array 'old:data', of which 3 of 4 members are not in this machine and bring it back when they return" in loss_texts(decision.left.lost)  # fmt: skip
+    assert "the array 'old:data': 3 of its 4 members are not in this machine, and may bring it back when they are connected" in loss_texts(decision.left.lost)  # fmt: skip
 
 
 def test_f30_the_name_of_an_array_elsewhere_is_taken(plan: Plan) -> None:

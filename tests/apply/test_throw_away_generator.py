@@ -119,7 +119,7 @@ def test_a_plan_names_it_in_every_form() -> None:
     script = plan_shell(plan)
     assert "imagine-unpack" in script and "/etc/imagine/hooks" in script
     assert {"imagine", "imagine-all"} <= image_makers()
-    assert any("makes the initramfs" in each for each in faults(_with(Run(("imagine", "x")))))
+    assert any(each.case == "image-unseen" for each in faults(_with(Run(("imagine", "x")))))
 
 
 def test_one_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,7 +89,7 @@ def test_what_our_own_clearing_leaves_is_on_the_first_list(tmp_path: Path, dice:
             "0x5000000000000001",
             {
                 f"data on d0 that nothing here recognises, from byte {7 * GIB} on",
-                "the array 'old:data', of which 1 of 2 members are not in this machine and bring it back when they return",
+                "the array 'old:data': 1 of its 2 members are not in this machine, and may bring it back when they are connected",
             },
         ),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
@@ -81,14 +82,27 @@ def test_what_stands_in_place_of_a_plan(capsys: pytest.CaptureFixture[str]) -> N
         assert "disks" not in json.loads(text) and problems("plan", text) == []
 
 
+def coded(found: Any) -> Iterator[dict[str, Any]]:
+    """The codes of every sentence in a diff: there are some wherever there is a sentence."""
+    for loss in found["destroyed_data"]:
+        assert loss["reasons"] and bool(loss["remedies"]) == bool(loss["hint"])
+        yield from (*loss["reasons"], *loss["remedies"])
+    for each in (*found["things"], *(change for thing in found["things"] for change in thing["changes"])):
+        assert bool(each["notes"]) == bool(each["note"])
+        yield from each["notes"]
+
+
 def test_diffs_of_examples(capsys: pytest.CaptureFixture[str]) -> None:
     """Of each with the next: nearly every fate and figure is among them."""
-    seen = set()
+    seen, codes = set(), set()
     for old, new in pairwise(map(str, EXAMPLES)):
         text = printed(capsys, "diff", "--plan", "--format", "json", old, new)
         assert problems("diff", text) == []
-        seen |= {key for key, value in json.loads(text).items() if value}
+        found = json.loads(text)
+        seen |= {key for key, value in found.items() if value}
+        codes |= {each["code"] for each in coded(found)}
     assert seen >= set(schema("diff")["properties"]) - {"lost_room", "shrinks"}
+    assert {"not-described", "disks-gone"} <= codes
 
 
 VOLUME = """\

@@ -6,6 +6,7 @@ import pytest
 
 from raidplan.facts import DiskFact, Machine, PartitionFact
 from raidplan.facts.machine import Trace
+from raidplan.facts.problem import Problem
 from raidplan.facts.prove import Deviation, differences
 from raidplan.plan.step import Proof
 
@@ -69,7 +70,9 @@ def snapshot():
         users=("swap",),
         traces=(Trace(0, "data", where="future"),),
     )
-    return Machine((disk,), {"array": {"u": ARRAY}}, 1024, "bios", "h", True, "6.1", ("a problem",))
+    return Machine(
+        (disk,), {"array": {"u": ARRAY}}, 1024, "bios", "h", True, "6.1", (Problem("program", "lsblk", "no"),)
+    )
 
 
 def test_snapshot_and_back():
@@ -88,6 +91,8 @@ def test_snapshot_and_back():
         lambda data: data["disks"][0].pop("serial"),
         lambda data: data["disks"][0]["partitions"][0].update(start=None),
         lambda data: data["disks"][0]["traces"][0].update(where="elsewhere"),
+        lambda data: data["unread"][0].update(case="elsewhere"),
+        lambda data: data["unread"][0].pop("place"),
         lambda data: data.update(objects=[]),
         lambda data: data["objects"].update(array={"u": {"size": 1.5}}),
         lambda data: data["objects"].update(array={"u": {"members": [1]}}),

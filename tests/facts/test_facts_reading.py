@@ -8,6 +8,7 @@ import pytest
 from raidplan.facts import Machine
 from raidplan.facts.arrays import uuid_of
 from raidplan.facts.block import IDENTIFIERS, instance_of
+from raidplan.facts.problem import Problem
 
 
 def test_few_processes(server):
@@ -40,7 +41,16 @@ def test_disk_that_cannot_be_read_is_never_blank(server):
 
 def test_programs_that_fail_are_problems(server):
     server.answers = {"lsblk": [1, "", "lsblk: failed to access sysfs directory: /sys/dev/block\n"]}
-    assert "lsblk failed: lsblk: failed to access sysfs directory: /sys/dev/block" in server.read().problems
+    machine = server.read()
+    said = "lsblk: failed to access sysfs directory: /sys/dev/block"
+    assert Problem("program", "lsblk", said) in machine.problems
+    data = json.loads(json.dumps(machine.to_data(lambda problem: f"no {problem.place}")))
+    assert data["problems"] == [f"no {each.place}" for each in machine.problems]
+    assert Machine.from_data(data) == machine
+    del data["unread"]
+    assert Machine.from_data(data).problems == tuple(Problem("", said=each) for each in data["problems"]), (
+        "of earlier versions"
+    )
 
 
 def test_identifiers_are_asked_when_udev_has_looked_at_every_disk(server):
@@ -53,8 +63,7 @@ def test_identifiers_are_asked_when_udev_has_looked_at_every_disk(server):
         "",
         "Timed out for waiting the udev queue being empty.",
     ]
-    problems = server.read().problems
-    assert any("`udevadm monitor`" in words for words in problems)
+    assert ("unsettled", "udevadm") in [(each.case, each.place) for each in server.read().problems]
     settled, *after = (
         argv for argv in server.asked if argv[0] in ("udevadm", "lsblk") and "--version" not in argv
     )

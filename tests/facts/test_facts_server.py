@@ -4,6 +4,7 @@ from unittest.mock import ANY
 
 import pytest
 
+from raidplan.facts.problem import Problem
 from raidplan.facts.prove import Deviation, differences
 from raidplan.plan.step import Proof
 
@@ -144,9 +145,7 @@ def test_faulty_member_that_keeps_its_slot(server):
 def test_array_without_uuid_is_a_problem(server):
     server.answers["mdadm --detail --export /dev/md_o2"] = [0, "MD_LEVEL=raid10\n", ""]
     machine = server.read()
-    assert machine.problems == (
-        "the array /dev/md_o2 shows no UUID, so nothing can be said about it: stop it (mdadm --stop) if nobody needs it",
-    )
+    assert machine.problems == (Problem("array", "/dev/md_o2"),)
     assert "/dev/md_o2" not in [found["node"] for found in machine.objects["array"].values()]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB, KIB, MIB, SECTOR, TIB
-from raidplan.geometry import md, md_member
+from raidplan.geometry import md, md_member, md_shape
 
 MEASURED = json.loads((Path(__file__).parent / "measured_arrays.json").read_text())
 DISK_3TB = 3_000_592_982_016
@@ -56,14 +56,9 @@ def test_as_mdadm_and_the_kernel_made_it(row: dict[str, Any]) -> None:
     if not LEVELS[row["level"]].unequal:  # the kernel shows 0 for those
         assert made.used_bytes == row["component_kib"] * KIB
     if "superblock_sectors" in row:
-        assert md.superblock_offset(row["members"][0], row["metadata"]) == row["superblock_sectors"] * SECTOR
-    if "bitmap_chunk" in row:
-        assert row["bitmap_chunk"] == md.array_bitmap_chunk(
-            row["level"],
-            made.component_bytes,
-            len(row["members"]),
-            layout=row.get("layout"),
-            metadata=row["metadata"],
+        assert (
+            md_member.superblock_offset(row["members"][0], row["metadata"])
+            == row["superblock_sectors"] * SECTOR
         )
 
 
@@ -72,9 +67,8 @@ def test_as_mdadm_and_the_kernel_made_it(row: dict[str, Any]) -> None:
     [(DISK_3TB, 2_930_134_016, 264_192), (100 * 10**9, 97_589_248, 133_120), (300 * MIB, 305_152, 4_096)],
 )
 def test_published_components(member: int, size_kib: int, offset_sectors: int) -> None:
-    made = md.component(member, level="raid5", chunk=CHUNK, metadata="1.2")
+    made = md_member.component(member, level="raid5", chunk=CHUNK, metadata="1.2")
     assert (made.size_bytes, made.data_offset_bytes) == (size_kib * KIB, offset_sectors * SECTOR)
-    assert made.superblock_offset_bytes == 4 * KIB
 
 
 @pytest.mark.parametrize(
@@ -90,22 +84,7 @@ def test_the_headroom_is_halved_to_a_1024th_and_not_below_two_chunks(
 ) -> None:
     """As `write_init_super1` of mdadm's super1.c has it; raid1 has no chunk."""
     level = "raid5" if chunk else "raid1"
-    assert md.default_data_offset(member, level=level, chunk=chunk, metadata="1.2") == offset
-
-
-def test_a_bitmap_of_0_90_has_60_kib() -> None:
-    most = (60 * KIB - 256) * 8 * 64 * MIB
-    assert md.bitmap_chunk(most - 4 * KIB, component_bytes=GIB, metadata="0.90") == 64 * MIB
-    assert md.bitmap_chunk(most, component_bytes=GIB, metadata="0.90") == 128 * MIB
-    assert md.bitmap_chunk(1, component_bytes=64 * KIB) == 64 * MIB
-    with pytest.raises(ValueError, match="no room for a bitmap"):
-        md.bitmap_chunk(1, component_bytes=64 * KIB - SECTOR)
-
-
-def test_bytes_of_a_bitmap() -> None:
-    most = (4 * KIB - 256) * 8
-    assert [md.bitmap_bytes(bits * MIB, MIB) for bits in (1, most, most + 1)] == [4 * KIB, 4 * KIB, 8 * KIB]
-    assert md.bitmap_bytes(most * MIB + 1, MIB) == 8 * KIB
+    assert md_member.default_data_offset(member, level=level, chunk=chunk, metadata="1.2") == offset
 
 
 def test_first_device_fixes_the_data_offset() -> None:
@@ -141,7 +120,7 @@ def test_a_mirror_needs_64_kib_behind_the_data_offset(level: str) -> None:
 @pytest.mark.parametrize(("metadata", "sector"), [("0.90", 1920), ("1.0", 2032), ("1.1", 0), ("1.2", 8)])
 def test_where_the_superblock_lies(metadata: str, sector: int) -> None:
     """On 2049 sectors, as md(4) has it: the last whole 64 KiB but one, 8 KiB before the end, the start, 4 KiB in."""
-    assert md.superblock_offset(2049 * SECTOR, metadata) == sector * SECTOR
+    assert md_member.superblock_offset(2049 * SECTOR, metadata) == sector * SECTOR
 
 
 def test_a_journal_needs_4_kib_behind_the_data_offset() -> None:
@@ -182,17 +161,17 @@ def test_the_largest_number_of_members_with_a_partial_parity_log() -> None:
 
 
 def test_the_least_chunk() -> None:
-    assert md.check_chunk("raid5", 4 * KIB) == 4 * KIB
+    assert md_member.check_chunk("raid5", 4 * KIB) == 4 * KIB
     for chunk in (2 * KIB, 6 * KIB, 4 * KIB + 1):
         with pytest.raises(ValueError, match="not a power of two of at least 4096 B"):
-            md.check_chunk("raid5", chunk)
+            md_member.check_chunk("raid5", chunk)
 
 
 def test_0_90_ends_below_4_tib() -> None:
     most = 4 * TIB - 64 * KIB
-    assert md.component(most + 64 * KIB, level="raid1", chunk=None, metadata="0.90").size_bytes == most
+    assert md_member.component(most + 64 * KIB, level="raid1", chunk=None, metadata="0.90").size_bytes == most
     with pytest.raises(ValueError, match="less than 4 TiB per member, not 4398046511104 B"):
-        md.component(most + 128 * KIB, level="raid1", chunk=None, metadata="0.90")
+        md_member.component(most + 128 * KIB, level="raid1", chunk=None, metadata="0.90")
 
 
 def test_the_limit_of_a_component_on_both_sides() -> None:
@@ -223,28 +202,12 @@ def test_explicit_size_of_raid1_is_not_rounded_to_64_kib() -> None:
     ],
 )  # fmt: skip
 def test_data_disks_as_the_kernel_counts(level: str, layout: str | None, count: int, disks: int) -> None:
-    assert md.data_disks(level, count, layout) == disks
+    assert md_shape.data_disks(level, count, layout) == disks
 
 
 def test_stripe_cache_memory() -> None:
-    assert md.stripe_cache_bytes(32768, 8) == GIB
-    assert md.stripe_cache_bytes(256, 8, page=64 * KIB) == 128 * MIB
-
-
-@pytest.mark.parametrize("component", [GIB, DISK_3TB])
-def test_a_bitmap_that_fills_its_room_keeps_its_chunk(component: int) -> None:
-    bits = (md_member.reserved_bitmap_bytes(component) - 256) * 8
-    assert md.bitmap_chunk(bits * 64 * MIB - 4 * KIB, component_bytes=component) == 64 * MIB
-    assert md.bitmap_chunk(bits * 64 * MIB, component_bytes=component) == 128 * MIB
-    assert md.bitmap_chunk(bits * 128 * MIB - 4 * KIB, component_bytes=component) == 128 * MIB
-
-
-def test_bitmap_space_and_size() -> None:
-    assert md.bitmap_chunk(DISK_3TB, component_bytes=DISK_3TB) == 64 * MIB
-    assert md.bitmap_chunk(100 * DISK_3TB, component_bytes=DISK_3TB) == 512 * MIB
-    assert md.bitmap_bytes(DISK_3TB, 64 * MIB) == 8 * KIB
-    with pytest.raises(ValueError, match="no room for a bitmap"):
-        md.bitmap_chunk(KIB, component_bytes=KIB)
+    assert md_shape.stripe_cache_bytes(32768, 8) == GIB
+    assert md_shape.stripe_cache_bytes(256, 8, page=64 * KIB) == 128 * MIB
 
 
 @pytest.mark.parametrize(
@@ -273,7 +236,7 @@ def test_bitmap_space_and_size() -> None:
         (lambda: md.array([MIB] * 2, "raid1"), "a member of 1048576 B is too small"),
         (lambda: md.array([DISK_3TB, 100 * MIB], "raid1"), "a member of 104857600 B is too small"),
         (lambda: md.array([5 * TIB] * 2, "raid1", metadata="0.90"), "less than 4 TiB per member"),
-        (lambda: md.array_size("raid5", [KIB] * 3, chunk=CHUNK), "1024 B is smaller than the chunk"),
+        (lambda: md_shape.array_size("raid5", [KIB] * 3, chunk=CHUNK), "1024 B is smaller than the chunk"),
     ],
 )  # fmt: skip
 def test_refusals_carry_numbers(call: Any, says: str) -> None:
@@ -308,6 +271,6 @@ def test_raid10_keeps_every_copy_inside_the_members(count: int, copies: int, kin
         return
     layout = f"{kind}{copies}"
     component = blocks * CHUNK
-    size = md.array_size("raid10", [component] * count, chunk=CHUNK, layout=layout)
-    used = md.kernel_component("raid10", component, count, chunk=CHUNK, layout=layout)
+    size = md_shape.array_size("raid10", [component] * count, chunk=CHUNK, layout=layout)
+    used = md_shape.kernel_component("raid10", component, count, chunk=CHUNK, layout=layout)
     assert size * copies <= used * count <= component * count

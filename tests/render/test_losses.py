@@ -63,7 +63,7 @@ def test_the_digest_is_of_kinds_and_figures_and_not_of_words(wiping: Plan) -> No
     data = json.loads(plan_to_json(wiping, loss_words))
     (lost, *_) = (each for step in data["steps"] for each in step["destroys"] if each.get("figures"))
     lost["figures"] = {}
-    with pytest.raises(ValueError, match="its digest is not that of what stands in it"):
+    with pytest.raises(ValueError, match=r"^digest "):
         plan_from_json(json.dumps(data))
 
 

@@ -7,12 +7,10 @@ from dataclasses import replace
 
 from raidplan.apply.change.difference import Difference, NotInPlace
 from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.mount_flags import SWITCHES
 from raidplan.base.size import SECTOR
 from raidplan.plan.changes import argv, contents
 from raidplan.plan.step import Step
-
-BACK = {"nosuid": "suid", "nodev": "dev", "noexec": "exec", "nodiratime": "diratime", "ro": "rw"}
-"""Flags of a mount, with the word that takes each back (mount(8))."""
 
 
 def label(difference: Difference) -> Iterator[Step]:
@@ -71,7 +69,7 @@ def flags(difference: Difference) -> Iterator[Step]:
 def remount_words(wanted: Sequence[str]) -> list[str]:
     """The options of a remount with every flag, since a remount keeps some that are left out (path_mount in fs/namespace.c)."""
     atime = next((word for word in ("noatime", "relatime") if word in wanted), "strictatime")
-    return ["remount", atime, *(flag if flag in wanted else back for flag, back in BACK.items())]
+    return ["remount", atime, *(flag if flag in wanted else back for flag, back in SWITCHES.items())]
 
 
 def volume_read_ahead(difference: Difference) -> Iterator[Step]:

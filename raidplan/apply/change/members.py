@@ -72,7 +72,7 @@ def _added(difference: Difference, node: str, devices: list[str], left: list[Ste
 
 
 def _released(step: Step, release: SetAttribute, added: list[Step]) -> Step:
-    """mdadm holds the array while it adds members, and one that was killed leaves it held."""
+    """The step that lets the rebuild begin: mdadm freezes the array while it adds members, and leaves it so if it is killed."""
     return Step(
         id=f"{step.id}{ADDED}release",
         phase="sync",

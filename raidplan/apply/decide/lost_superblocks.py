@@ -40,7 +40,7 @@ def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refus
             continue
         members = [block for block in blocks if block]
         as_made = step.id in past.standing
-        if _too_few(step, members, machine) and (as_made or any(block.content for block in members)):
+        if _too_few(step, machine) and (as_made or any(block.content for block in members)):
             yield refusal(
                 "superblocks-lost",
                 "" if as_made else "changed",
@@ -63,7 +63,7 @@ def _block(identity: str, machine: Machine) -> BlockFact | None:
     return next((block for block in machine.blocks if block.identity == identity), None)
 
 
-def _too_few(step: Step, members: list[BlockFact], machine: Machine) -> bool:
+def _too_few(step: Step, machine: Machine) -> bool:
     """Fewer members carry the superblock than the array needs to start."""
     assert step.proof is not None
     expect, ours = step.proof.expect, member_of(step.proof.key)

@@ -69,7 +69,7 @@ def _device(
     disks: Mapping[str, DiskFact],
     past: Past,
 ) -> Found:
-    """`target` is the device as the step names it; empty for the array that the step makes."""
+    """The further properties of one device; `target` is its name in the step, empty for the array that the step makes."""
     clock = past.clocks.get(step.id, 0)
     block = next((block for block in machine.blocks if block.identity == identity), None)
     if block is None or not block.size:

@@ -88,8 +88,8 @@ def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, s
 
 
 def _zero(node: str, block: BlockFact | None, proof: Proof) -> Zero:
-    """Both ends and every signature, if nothing has come since; an array's superblock last, so that the rest of mdadm's
-    writes is never left without it, when nobody could tell it from somebody's data. Of an encryption all in front of the data:
+    """Clears both ends and every signature, if nothing new is there; an array's superblock last, because without it what
+    mdadm wrote besides could not be told from a person's data. Of an encryption all in front of the data:
     luksFormat fills it with random bytes, which nobody knows without the header.
     """
     if block is None:

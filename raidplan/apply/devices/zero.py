@@ -29,7 +29,7 @@ LOOK_AGAIN_SECONDS = 0.2
 
 
 class NotKept(ValueError):
-    """The device does not obey; the message says how."""
+    """The device does not keep what was written, or the kernel its old partitions; the message has the device and the place."""
 
 
 def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share: None) -> None:
@@ -139,7 +139,7 @@ def _written(descriptor: int, start: int, size: int) -> Iterator[int]:
 
 
 def _prove(device: str, start: int, size: int) -> None:
-    """Read back from the disk, past the page cache."""
+    """Reads the zeroes back from the disk, past the page cache. Raises NotKept."""
     for at in range(start, start + size, MIB):
         part = min(MIB, start + size - at)
         if read_at(device, at, part) != bytes(part):
@@ -147,7 +147,7 @@ def _prove(device: str, start: int, size: int) -> None:
 
 
 def _forget_partitions(descriptor: int) -> None:
-    """The kernel's partitions go with the table they came from."""
+    """Lets the kernel forget the partitions of a table that was cleared. Raises OSError, NotKept."""
     number = os.fstat(descriptor).st_rdev
     if not any(_partitions(number)):
         return

@@ -27,7 +27,6 @@ from raidplan.plan.origin import Origin
 if TYPE_CHECKING:
     from raidplan.apply.world import World
 
-STATE = "/var/lib/raidplan"
 HANDED_OVER = "handed-over"
 """A file beside a journal that another system has now."""
 MAX_BYTES = 64 * 1024 * 1024

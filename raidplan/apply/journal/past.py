@@ -224,7 +224,7 @@ class _Run:
     restored: frozenset[str] = frozenset()
 
     def after(self, record: Mapping[str, Any], *, begins: bool) -> _Run:
-        """`begins`: no run was open before this record."""
+        """The run with one more record; `begins`: no run was open before it."""
         step, made = str(record.get("step", "")), str(record.get("made", ""))
         match record.get("kind"):
             case "open" if begins:

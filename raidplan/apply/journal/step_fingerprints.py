@@ -12,6 +12,7 @@ from raidplan.base.identity import Identity
 from raidplan.facts import DiskFact
 from raidplan.facts.match import comparable
 from raidplan.plan.codec import digest
+from raidplan.plan.disk_identity import STRONG
 from raidplan.plan.step import Action, Plan
 
 Marks = Mapping[str, Mapping[str, str]]
@@ -98,5 +99,5 @@ def of_these_disks(past: Past, now: Marks) -> Past:
 
 def _identity(disk: DiskFact) -> list[str]:
     """The identity of a disk wherever it is plugged in; its path only if it has no other."""
-    known = [comparable(name, getattr(disk, name)) for name in ("serial", "wwn")]
+    known = [comparable(name, getattr(disk, name)) for name in STRONG]
     return [*known, "" if any(known) else comparable("path", disk.path), str(disk.size)]

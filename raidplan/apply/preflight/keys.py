@@ -9,6 +9,7 @@ from pathlib import Path
 
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import Refusal, refusal
+from raidplan.base.groups import by_key
 from raidplan.base.identity import Identity
 from raidplan.facts.run import run
 from raidplan.plan.places import CRYPTTAB
@@ -43,11 +44,8 @@ def unusable(situation: Situation) -> Iterator[Refusal]:
 
 def key_files(situation: Situation) -> dict[str, list[Step]]:
     """The steps that read each key file."""
-    found: dict[str, list[Step]] = {}
-    for step in situation.plan.steps:
-        if isinstance(step.action, Run) and (file := step.action.key_file):
-            found.setdefault(file, []).append(step)
-    return found
+    runs = ((step.action, step) for step in situation.plan.steps if isinstance(step.action, Run))
+    return by_key((action.key_file, step) for action, step in runs if action.key_file)
 
 
 def unfit(file: str) -> Iterator[Refusal]:

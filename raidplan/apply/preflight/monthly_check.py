@@ -24,7 +24,7 @@ def others_stay_checked(situation: Situation) -> Iterator[Refusal]:
 
 
 def stays_unchecked(left: Plan, whole: Plan, machine: Machine) -> Iterator[Note]:
-    """The same where it was switched off before."""
+    """A note on arrays of others whose monthly check was switched off earlier."""
     off, others = _switched_off(whole), _redundant_of_others(whole, machine)
     if off and others and not any(map(_switches_it, left.steps)):
         yield note("others-unchecked", place=off.because, line=off.line, arrays=tuple(others))

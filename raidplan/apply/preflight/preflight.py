@@ -10,7 +10,6 @@ from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting, overruling, redirected
 from raidplan.apply.configuration.initramfs import reasons_not_to_renew
 from raidplan.apply.devices.guard import not_blank
-from raidplan.apply.journal.journal import STATE
 from raidplan.apply.preflight.booting import other_firmware, unreadable, unsigned, without_image
 from raidplan.apply.preflight.doubles import copied, doubles, names_of_arrays
 from raidplan.apply.preflight.keys import unusable, without_opener
@@ -27,12 +26,13 @@ from raidplan.apply.preflight.surroundings import (
     unwritable,
 )
 from raidplan.apply.preflight.versions import too_old
-from raidplan.apply.refusal import Refusal, of_use, refusal
+from raidplan.apply.refusal import Refusal, of_use, refusal, unclear
 from raidplan.apply.teardown.assembly_hold import HOLDING
 from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
 from raidplan.facts.run import find_tool, no_program
 from raidplan.facts.traces import words
 from raidplan.plan.initramfs import BOOT
+from raidplan.plan.places import STATE
 from raidplan.plan.step import RenewInitramfs, Step, WriteBlock, WriteFile, Zero
 
 
@@ -125,7 +125,7 @@ def initramfs_can_be_made(situation: Situation) -> Iterator[Refusal]:
 
 def machine_is_clear(situation: Situation) -> Iterator[Refusal]:
     """An array without a name, a tool that would not answer: no ground to write on."""
-    yield from (refusal("machine-unclear", problem=each) for each in situation.machine.problems)
+    yield from map(unclear, situation.machine.problems)
 
 
 def disks_blank(situation: Situation) -> Iterator[Refusal]:

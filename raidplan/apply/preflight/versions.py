@@ -43,7 +43,7 @@ OTHERS = (
 
 
 def known_packages() -> tuple[Package, ...]:
-    """All whose versions matter."""
+    """The packages whose versions matter."""
     return (*OTHERS, *(package for package in packages() if package.oldest))
 
 
@@ -138,7 +138,7 @@ def notes(plan: Plan, machine: Machine) -> Iterator[Note]:
 
 
 def is_written(row: Written, plan: Plan, machine: Machine) -> bool:
-    """This program writes it on this machine, as far as both are known."""
+    """Whether the program here writes this format, as far as its version and that of the kernel are known."""
     found = numbers(_installed(row.program, plan, machine))
     enough = bool(found) and found >= numbers(row.since) if row.since else True
     return enough and numbers(machine.kernel) >= numbers(row.under)

@@ -24,7 +24,7 @@ def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
 
 
 def _begun(resumed: Resumed) -> Begun:
-    """By the journal, and only of disks that are still the same."""
+    """The clearing that an interrupted run began, of disks that are still the same."""
     past = resumed.past
     steps = {step: on for step, on in past.ours.items() if past.origin(step) == TEARDOWN}
     return Begun(

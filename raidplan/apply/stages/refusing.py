@@ -86,8 +86,8 @@ def _not_in_file(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[Refusal]
 
 
 def _as_written(step: Step, said: Step) -> Step:
-    """The step in the words of the one in the file. An earlier raidplan put losses into words too: those of as many, in the
-    same places, are the same, for of another content of the disks the file has another digest."""
+    """The step with the words of the one in the file, which do not tell steps apart. An earlier raidplan wrote losses as
+    sentences: as many of them in the same places count as the same, since other content of the disks changes the digest."""
 
     def same(now: Loss, then: Loss) -> bool:
         place = (then.where, then.uuid) if then.where else (now.where, now.uuid)

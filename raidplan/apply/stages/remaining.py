@@ -58,5 +58,5 @@ def _waits(step: Step, machine: Machine) -> bool:
 
 
 def _with(plan: Plan, more: tuple[Step, ...]) -> Plan:
-    """With each further step once."""
+    """The plan with further steps, each once."""
     return replace(plan, steps=(*plan.steps, *{step.id: step for step in more}.values()))

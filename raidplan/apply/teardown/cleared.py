@@ -54,7 +54,7 @@ class Begun:
 
     @property
     def signatures(self) -> Counter[tuple[str, str]]:
-        """By disk and UUID, how many were there."""
+        """The number of signatures by disk and UUID."""
         return Counter((loss.where, loss.uuid) for each in self.losses.values() for loss in each if loss.uuid)
 
 
@@ -82,7 +82,8 @@ class Cleared:
 def give_up(
     plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], compare: Compare, begun: Begun
 ) -> Cleared:
-    """`machine` and `disks` as they are. Nothing is cleared where nothing is in the way, or no layout allows it."""
+    """The plan and the machine once the way is clear; `machine` and `disks` are as they stand now. Nothing is cleared where
+    nothing is in the way, or where the layout does not allow it."""
     stack = Stack(machine, disks)
     made = made_nodes(plan)
     allowed = {disks[name].kernel_name for name in _wiped(plan) if name in disks}

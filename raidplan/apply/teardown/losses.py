@@ -67,7 +67,7 @@ def came_since(stack: Stack, name: str, byte: int) -> Loss:
 
 
 def _said_before(data: Trace, traces: Sequence[Trace]) -> bool:
-    """Unrecognised data has no parts: it is listed once for a partition, where it begins, and once for the disk itself, to
+    """Whether unrecognised data was listed before: it is listed once for a partition, where it begins, and once for the disk itself, to
     which the ranges of future partitions belong."""
     before = traces[: next(number for number, trace in enumerate(traces) if trace is data)]
     earlier = [trace for trace in before if trace.type == "data"]

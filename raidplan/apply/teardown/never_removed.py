@@ -10,6 +10,7 @@ from raidplan.apply.configuration.lines import Key, Line, device, fstab, numbere
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.teardown.cleared import Cleared
 from raidplan.apply.teardown.losses import group_called
+from raidplan.base.groups import by_key
 from raidplan.facts.contents import SEVERAL_DEVICES
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.plan.places import CRYPTTAB, FSTAB
@@ -79,10 +80,7 @@ def _shared_groups(cleared: Cleared) -> Iterator[Refusal]:
     """A volume group with physical volumes elsewhere."""
     by_identity = {block.identity: block.name for block in cleared.stack.machine.blocks}
     physical = cleared.stack.machine.objects.get("physical_volume", {}).values()
-    devices: dict[str, list[str]] = {}
-    for found in physical:
-        if found.get("group"):
-            devices.setdefault(str(found["group"]), []).append(str(found.get("device")))
+    devices = by_key((str(each["group"]), str(each.get("device"))) for each in physical if each.get("group"))
     for group, places in devices.items():
         inside = [place for place in places if _inside(cleared, by_identity.get(place, ""))]
         outside = [by_identity.get(place, "") for place in places if place not in inside]

@@ -137,7 +137,7 @@ def _openers(left: Plan, name: str | None) -> Iterator[str]:
 
 
 def _settled(cleared: Cleared, targets: Sequence[Step], begun: Begun) -> Step:
-    """udev has seen that nothing is left, and removed its links, before anything of the same name is made."""
+    """The step that waits until udev has removed the links of what was cleared, before anything of the same name is made."""
     nodes = [node for node, _ in cleared.targets.values()]
     words = (word for node in nodes for word in ("--name-match", node))
     stack = cleared.stack

@@ -10,8 +10,6 @@ from raidplan.base.findings import Edit, Finding, Path
 from raidplan.base.plain import Plain, flow
 from raidplan.document import Document, Node, Reader, Span, parse_document
 
-Tree = object
-
 
 @dataclass(frozen=True, slots=True)
 class Replacement:

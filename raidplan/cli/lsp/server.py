@@ -12,6 +12,7 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from raidplan import __version__
 from raidplan.base.findings import Severity
+from raidplan.base.groups import by_key
 from raidplan.cli.lsp.beside import keys_beside
 from raidplan.cli.lsp.cursor import Cursor, cursor
 from raidplan.cli.lsp.fixes import fixes_of, replacements
@@ -208,10 +209,10 @@ def _actions(params: types.CodeActionParams, workspace: Workspace) -> Iterator[t
             if item.span.file != file or not inside:
                 continue
             made = replacements(loaded.document, fixes_of(item.finding), workspace.reader(loaded.file))
-            edits: dict[str, list[types.TextEdit]] = {}
-            for each in made:
-                uri = workspace.uri_of(each.span.file)
-                edits.setdefault(uri, []).append(types.TextEdit(_range(each.span, workspace), each.text))
+            edits = by_key(
+                (workspace.uri_of(each.span.file), types.TextEdit(_range(each.span, workspace), each.text))
+                for each in made
+            )
             if made:
                 yield types.CodeAction(
                     f"raidplan: {item.finding.hint}",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, combinations, groupby
+from itertools import chain, combinations
 from math import comb
 from typing import NamedTuple
 
 from raidplan.base.findings import Path
+from raidplan.base.groups import by_key
 from raidplan.estimate.survival.components import Component
 from raidplan.estimate.survival.loss import Outcome, outcomes
 from raidplan.estimate.survival.smallest import MOST_LOSSES, Smallest
@@ -199,9 +200,7 @@ def _largest(parts: Sequence[Part]) -> Iterator[Part]:
 
 def _described(losses: int, sets: Iterable[tuple[Component, ...]], *, complete: bool = True) -> Sets:
     """Sets of the same kinds together; those that differ in the last component alone as one choice."""
-    by_kinds: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-    for each in sets:
-        by_kinds.setdefault(tuple(part.kind for part in each), []).append(tuple(part.name for part in each))
+    by_kinds = by_key((tuple(part.kind for part in each), tuple(part.name for part in each)) for each in sets)
     return Sets(
         losses,
         tuple(choice for kinds, names in by_kinds.items() for choice in _choices(kinds, names)),
@@ -214,9 +213,8 @@ def _choices(kinds: tuple[str, ...], sets: list[tuple[str, ...]]) -> Iterator[tu
     if len(set(kinds)) == 1 and len(sets) == comb(len(every), len(kinds)):
         yield (Some(len(kinds), kinds[0], every),)
         return
-    last: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-    for head, group in groupby(sorted(sets, key=lambda each: each[:-1]), key=lambda each: each[:-1]):
-        last.setdefault(tuple(each[-1] for each in group), []).append(head)
+    by_head = by_key((each[:-1], each[-1]) for each in sorted(sets, key=lambda each: each[:-1]))
+    last = by_key((tuple(ends), head) for head, ends in by_head.items())
     for ends, heads in last.items():
         if len(kinds) == 2:
             yield Some(1, kinds[0], tuple(head[0] for head in heads)), Some(1, kinds[1], ends)

@@ -12,6 +12,7 @@ from itertools import chain, combinations, combinations_with_replacement, islice
 from typing import NamedTuple
 
 from raidplan.base.findings import Path
+from raidplan.base.groups import groups_by
 from raidplan.estimate.survival.loss import Outcome, outcomes
 from raidplan.estimate.survival.structure import Stand, Structure
 from raidplan.topology.resolve import DISKS
@@ -177,12 +178,12 @@ def _tried(structure: Structure, stand: Stand, counted: Mapping[str, int]) -> Sm
 def _interchangeable(structure: Structure, stand: Stand, disks: Iterable[str]) -> list[tuple[str, ...]]:
     """The disks in classes; those of one class stand in the same places."""
     inside = set(chain.from_iterable(_below(structure, part) for part in stand.parts))
-    classes: dict[tuple[object, ...], list[str]] = {}
-    for disk in disks:
+
+    def places(disk: str) -> tuple[object, ...]:
         path = (*DISKS, disk)
-        users = (user for user in structure.above[path] if user[0] in inside)
-        classes.setdefault((stand.parts.count(path), *users), []).append(disk)
-    return [tuple(each) for each in classes.values()]
+        return stand.parts.count(path), *(user for user in structure.above[path] if user[0] in inside)
+
+    return [tuple(each) for each in groups_by(disks, places)]
 
 
 def _stops(structure: Structure, stand: Stand, choice: Choice) -> bool:

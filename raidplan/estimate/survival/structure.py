@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from raidplan.base.findings import Path
+from raidplan.base.groups import by_key
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.layout.kinds.device import Group
 from raidplan.topology import Topology
@@ -46,12 +47,13 @@ class Structure:
     @cached_property
     def above(self) -> Mapping[Path, tuple[tuple[Path, int], ...]]:
         """The things on top of each thing, and the number of the stand by which they need it."""
-        found: dict[Path, list[tuple[Path, int]]] = {}
-        for path, stands in self.stands.items():
-            for number, stand in enumerate(stands):
-                for part in stand.parts:
-                    found.setdefault(part, []).append((path, number))
-        return {path: tuple(users) for path, users in found.items()}
+        users = by_key(
+            (part, (path, number))
+            for path, stands in self.stands.items()
+            for number, stand in enumerate(stands)
+            for part in stand.parts
+        )
+        return {path: tuple(each) for path, each in users.items()}
 
     def carriers(self, path: Path) -> list[Path]:
         """The things on which the content of a thing lies: all that it stands on, but for its key file."""

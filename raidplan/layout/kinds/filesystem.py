@@ -12,6 +12,7 @@ from raidplan.base.findings import Path, shortened
 from raidplan.base.hidden import is_seen
 from raidplan.base.identity import derived_uuid
 from raidplan.base.mistake import Mistake
+from raidplan.base.mount_flags import flags
 from raidplan.base.size import human
 from raidplan.layout.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Line, Site, Use
@@ -26,7 +27,6 @@ from raidplan.layout.kinds.model import (
     Size,
     Written,
 )
-from raidplan.layout.kinds.mount_flags import flags
 from raidplan.layout.kinds.naming import identity
 from raidplan.plan.loss import everything_on
 from raidplan.plan.step import Proof, Run, Step, Value

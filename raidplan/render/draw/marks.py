@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from raidplan.base.findings import Path
+from raidplan.base.groups import by_key
 from raidplan.estimate.estimate import estimate
 from raidplan.estimate.links import Links
 from raidplan.estimate.result import Rate
@@ -99,8 +100,5 @@ def _by(bounds: Mapping[Path, Bound], array: Path) -> tuple[Path, ...]:
 
 def _turned(found: Mapping[Path, tuple[Path, ...]]) -> dict[Path, tuple[Path, ...]]:
     """The mapping from values to keys, in the order of first mention."""
-    turned: dict[Path, list[Path]] = {}
-    for key, values in found.items():
-        for value in values:
-            turned.setdefault(value, []).append(key)
+    turned = by_key((value, key) for key, values in found.items() for value in values)
     return {value: tuple(keys) for value, keys in turned.items()}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from raidplan.base.findings import Path
+from raidplan.base.groups import by_key
 from raidplan.base.names import folded
 from raidplan.topology import Topology
 from raidplan.topology.wiring import Plug, Wiring
@@ -103,9 +104,7 @@ def fold(nodes: Sequence[Node], look: Callable[[Node], Hashable]) -> list[Node]:
     while waiting:
         (number, *others), parent = waiting.pop()
         made.append(replace(nodes[number], parent=parent, alike=tuple(nodes[each] for each in others)))
-        branches: dict[Hashable, list[int]] = {}
-        for place, child in enumerate(below.get(number, ())):
-            branches.setdefault(looks[child], []).append(place)
+        branches = by_key((looks[child], place) for place, child in enumerate(below.get(number, ())))
         groups = [
             group
             for places in branches.values()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from raidplan.base.groups import groups_by
 from raidplan.base.size import human
 from raidplan.estimate.estimate import estimate
 from raidplan.estimate.result import Estimate, Estimates, Rate
 from raidplan.render.estimate_words import (
-    alike,
     bottleneck,
     described,
     gain_words,
@@ -67,7 +67,7 @@ def speeds(topology: Topology) -> Speeds:
     machine = made.machine
     base = "" if machine.base_watts_known else " for the disks alone (base_watts is not stated)"
     return Speeds(
-        tuple(_card(group, top) for group in alike(made.arrays, shape)[:MOST]),
+        tuple(_card(group, top) for group in groups_by(made.arrays, shape)[:MOST]),
         tuple(_users(made)),
         tuple(f"{advice}: {change}" for advice, change in gain_words(made.gains)),
         f"{machine.watts:.0f} W{base}; {machine.spinup_amps_12v:.1f} A at 12 V while the disks start",
@@ -101,7 +101,7 @@ def _bar(title: str, rate: Rate, top: float) -> Bar:
 
 
 def _users(made: Estimates) -> Iterator[tuple[str, ...]]:
-    for group in alike((*made.filesystems, *made.swap), shape)[:MOST]:
+    for group in groups_by((*made.filesystems, *made.swap), shape)[:MOST]:
         first = group[0]
         what = described(first) if len(group) == 1 else first.what
         rates = (mb(rate.bytes_per_second) for rate in _all(first))

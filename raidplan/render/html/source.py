@@ -12,6 +12,7 @@ from itertools import pairwise
 import yaml
 
 from raidplan.base.findings import Severity
+from raidplan.base.groups import by_key
 from raidplan.document.comments import comments
 from raidplan.document.node import Span
 from raidplan.document.parse import LOADER
@@ -72,10 +73,7 @@ class Line:
 def source_lines(text: str, file: str, marks: Iterable[Mark]) -> list[Line]:
     """The lines of a file, or those around its findings if there are many."""
     lines = lines_of(text)
-    by_line: dict[int, list[Mark]] = {}
-    for mark in marks:
-        if mark.span.file == file:
-            by_line.setdefault(mark.span.line, []).append(mark)
+    by_line = by_key((mark.span.line, mark) for mark in marks if mark.span.file == file)
     if not lines[-1] and len(lines) not in by_line:  # what is missing is missed at the end
         lines.pop()
     looks = _looks(text, file)

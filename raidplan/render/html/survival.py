@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from raidplan.base.findings import Path
+from raidplan.base.groups import groups_by
 from raidplan.base.names import folded
 from raidplan.base.words import plural
 from raidplan.estimate.survival import Component, Survival, survive
 from raidplan.estimate.survival.loss import Outcome
 from raidplan.render.draw.words import kind_of, name_of
-from raidplan.render.estimate_words import alike, named
+from raidplan.render.estimate_words import named
 from raidplan.render.sets_words import sets_words
 from raidplan.topology import Topology
 
@@ -72,7 +73,7 @@ def matrix(topology: Topology) -> Matrix | None:
     things = [path for path, fates in survival.fates.items() if fates]
     if not things:
         return None
-    kinds = [_same(survival, things, kind) for kind in alike(survival.components, lambda part: part.kind)]
+    kinds = [_same(survival, things, kind) for kind in groups_by(survival.components, lambda part: part.kind)]
     if sum(map(len, kinds)) > MOST_COLUMNS:
         kinds = [kind for kind in kinds if kind[0][0].kind != "disk"]
     condensed = sum(map(len, kinds)) > MOST_COLUMNS
@@ -85,7 +86,7 @@ def matrix(topology: Topology) -> Matrix | None:
     )
     groups = [[part for same in kind for part in (same if condensed else same[:1])] for kind in kinds]
     made = [(path, _cells(survival, path, groups, condensed), _disks(survival, path)) for path in things]
-    rows = [_row(survival, group) for group in alike(made, lambda row: (row[1], row[2], kind_of(row[0])))]
+    rows = [_row(survival, group) for group in groups_by(made, lambda row: (row[1], row[2], kind_of(row[0])))]
     return Matrix(columns, tuple(rows[:MOST_ROWS]), max(0, len(rows) - MOST_ROWS))
 
 
@@ -95,7 +96,7 @@ def _same(
     """The components of a kind by columns: many that no thing tells apart share one."""
     if len(kind) <= MOST_ALIKE:
         return [[part] for part in kind]
-    return alike(kind, lambda part: tuple(_cell(survival, thing, part).sign for thing in things))
+    return groups_by(kind, lambda part: tuple(_cell(survival, thing, part).sign for thing in things))
 
 
 def _row(survival: Survival, group: Sequence[tuple[Path, tuple[Cell, ...], str]]) -> Row:

@@ -182,7 +182,6 @@ def _rooms(_: Topology) -> dict[tuple[Ports, int], int]:
     return {}
 
 
-def are_free(names: Sequence[str], behind: str = "") -> str:
-    """`d31 and d36 are free behind pm7`."""
-    verb = agreeing(names, "is", "are")
-    return f"{listed(names, last=' and ')} {verb} free{f' behind {behind}' if behind else ''}"
+def are_free(names: Sequence[str]) -> str:
+    """`d31 and d36 are free`."""
+    return f"{listed(names, last=' and ')} {agreeing(names, 'is', 'are')} free"

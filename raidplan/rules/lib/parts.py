@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from raidplan.base.findings import Path
+from raidplan.base.groups import by_key
 from raidplan.base.levels import LEVELS
 from raidplan.estimate.survival import Component, Outcome, Structure, components, structure
 from raidplan.estimate.survival.loss import outcomes
@@ -38,11 +39,7 @@ def disks_of_parts(topology: Topology) -> dict[Path, frozenset[str]]:
 
 def parts_of_disks(topology: Topology) -> dict[str, list[Component]]:
     """The parts that each disk shares with others, the smallest first."""
-    found: dict[str, list[Component]] = {}
-    for part in topology.once(shared_parts):
-        for disk in part.disks:
-            found.setdefault(disk, []).append(part)
-    return found
+    return by_key((disk, part) for part in topology.once(shared_parts) for disk in part.disks)
 
 
 def members_of_parts(topology: Topology, disks: Iterable[str]) -> Counter[Path]:

@@ -10,11 +10,10 @@ from graphlib import CycleError, TopologicalSorter
 from raidplan.base.identity import lvm_form
 from raidplan.facts.block import Block
 from raidplan.facts.mounts import Mount
+from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.twin.loops.losetup import Loop
 from raidplan.twin.loops.refused import Refused
 from raidplan.twin.loops.stack import Group, Stack
-
-SYSTEM = ("/", "/usr", "/boot", "/var")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ def _foreign_on_top(
     devices = {_device(mount): mount.point for mount in mounts}
     ids = {mount.id for mount in mounts}
     for mount in mounts:
-        if mount.point in SYSTEM:
+        if mount.point in SYSTEM_MOUNTS:
             yield f"{mount.point} is mounted from {mount.source}, which stands on this folder"
     for mount in every:
         if mount.parent in ids and mount.id not in ids:

@@ -12,14 +12,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from raidplan.apply.journal.journal import STATE
 from raidplan.plan.codec import plan_to_json
+from raidplan.plan.places import STATE
 from raidplan.plan.step import Plan
 from raidplan.topology.resolve import DISKS
 from raidplan.twin.rehearsal.cases import Case, Fault
 from raidplan.twin.rehearsal.faults import some
 from raidplan.twin.rehearsal.kept import Kept, disks_of_both, kept
-from raidplan.twin.rehearsal.making import made
+from raidplan.twin.rehearsal.making import make
 from raidplan.twin.rehearsal.observed import acknowledged
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
 from raidplan.twin.rehearsal.rig import GIVEN, Rig, value_of
@@ -31,16 +31,16 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
     RAIDPLAN,
     WHOLE,
     Run,
-    Say,
     StageFailed,
     Wish,
-    applied,
+    apply_plan,
     begun,
     put_key_files,
 )
 from raidplan.twin.rehearsal.subject import Subject, check_disks
 from raidplan.twin.rehearsal.witness import FILL
 from raidplan.twin.server import CommandError, Disk, Twin
+from raidplan.twin.server.image import Say
 
 NEXT_PLAN, INTERRUPTION = "/root/next.json", "/root/interruption.py"
 INTERRUPTIONS, DRAWS = 4, 5
@@ -143,15 +143,15 @@ def _rehearse(
 ) -> None:  # fmt: skip
     before, after = subjects
     with begun(disks, before, wish, run) as twin:
-        made(Rig.of(twin, before, plans[0]), plans[0], run)
+        make(Rig.of(twin, before, plans[0]), plans[0], run)
         change = Change(Rig.of(twin, after, plans[1]), found, plans[1])
         start = time.monotonic()
         with run.stage("change", "the new layout, with the plan that the server would get"):
             change.begin()
-            applied(run, twin, NEXT_PLAN, change.plan.host, WHOLE, NOTHING)
+            apply_plan(run, twin, NEXT_PLAN, change.plan.host, WHOLE, NOTHING)
             steps = _steps(twin)
         with run.stage("change again", "there must be nothing to do"):
-            applied(run, twin, NEXT_PLAN, change.plan.host, NOTHING)
+            apply_plan(run, twin, NEXT_PLAN, change.plan.host, NOTHING)
         count = 1 + INTERRUPTIONS * bool(steps)
         run.played(_read(change, Case("the change", "apply", (), {}, Fault.NONE), start), count)
         with run.stage("control", "one record is written over, which must be seen"):

@@ -48,7 +48,7 @@ while action=$(cat $md/sync_action) && [ "$action" != idle ]; do sleep 0.3; done
 """A check of the whole array; it says nothing where none ran."""
 
 
-def pulled(rig: Rig, case: Case) -> Tried:
+def pull(rig: Rig, case: Case) -> Tried:
     """Pulls the disks of a case, looks, and puts them back, as they were or blank."""
     began = time.monotonic()
     blank = case.fault is Fault.REPLACED

@@ -13,10 +13,9 @@ from pathlib import Path
 from raidplan.base.size import GIB, MIB, human
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.server import Image, cache_folder
-from raidplan.twin.server.arguments import OVMF
+from raidplan.twin.server.arguments import OVMF, QEMU
 from raidplan.twin.server.tools import without_interruption
 
-QEMU = "qemu-system-x86_64"
 CONSOLE = "console.log"
 """The console log of a machine in its folder of logs."""
 NEEDS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from raidplan.plan.codec import plan_to_json
 from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.rig import Rig
-from raidplan.twin.rehearsal.stages import BOOT_SECONDS, NOTHING, WHOLE, Run, applied, install
+from raidplan.twin.rehearsal.stages import BOOT_SECONDS, NOTHING, WHOLE, Run, apply_plan, install
 from raidplan.twin.server import Twin
 
 PLAN, LAYOUT = "/root/plan.json", "/root/layout.yaml"
@@ -36,12 +36,12 @@ sync
 """The rescue system is a whole Debian, made by mmdebstrap: an installer that has everything at hand."""
 
 
-def made(rig: Rig, plan: Plan, run: Run) -> None:
-    """The plan applied, applied again, filled, booted, and read back; what rules say of the layout keeps nobody from rehearsing it."""
+def make(rig: Rig, plan: Plan, run: Run) -> None:
+    """Applies the plan, applies it again, fills it, boots and reads back; no rule keeps a layout from being rehearsed."""
     twin, file = rig.twin, LAYOUT if rig.subject.fresh else PLAN
-    stood(rig, plan, run)
+    stand_up(rig, plan, run)
     with run.stage("apply again", "there must be nothing to do"):
-        applied(run, twin, file, plan.host, NOTHING)
+        apply_plan(run, twin, file, plan.host, NOTHING)
     with run.stage("fill", "records on every file system, which must read back in every case"):
         rig.put_programs()
         rig.witness("fill")
@@ -49,11 +49,11 @@ def made(rig: Rig, plan: Plan, run: Run) -> None:
         twin.shut_down(timeout=BOOT_SECONDS)
         twin.start_again(timeout=BOOT_SECONDS, snapshots=True)
     with run.stage("read back", "there must be nothing to do"):
-        applied(run, twin, file, plan.host, NOTHING)
+        apply_plan(run, twin, file, plan.host, NOTHING)
 
 
-def stood(rig: Rig, plan: Plan, run: Run) -> None:
-    """The plan applied, and for a whole server its system installed and booted; the run has the versions that did it."""
+def stand_up(rig: Rig, plan: Plan, run: Run) -> None:
+    """Applies the plan, and for a whole server installs its system and boots it; the run has the versions that did it."""
     twin, fresh = rig.twin, rig.subject.fresh
     with run.stage("install", "raidplan in the twin"):
         install(twin, rig.subject.topology.layout)
@@ -64,7 +64,7 @@ def stood(rig: Rig, plan: Plan, run: Run) -> None:
             name: version for name, _, version in (line.partition(" ") for line in lines) if version
         }
     with run.stage("apply", "the layout, below a target" if fresh else "the layout"):
-        applied(run, twin, LAYOUT if fresh else PLAN, plan.host, WHOLE, target=TARGET if fresh else "")
+        apply_plan(run, twin, LAYOUT if fresh else PLAN, plan.host, WHOLE, target=TARGET if fresh else "")
     if fresh:
         _install_system(twin, plan.host, run)
 
@@ -74,7 +74,7 @@ def _install_system(twin: Twin, host: str, run: Run) -> None:
     with run.stage("system", "Debian, copied below the target as an installer would"):
         twin.run(["sh", "-c", FILL], stdin=CONSOLE.encode(), timeout=BOOT_SECONDS)
     with run.stage("finish", "initramfs and boot loader of the system below the target"):
-        applied(run, twin, LAYOUT, host, WHOLE, target=TARGET)
+        apply_plan(run, twin, LAYOUT, host, WHOLE, target=TARGET)
     with run.stage("boot from disks", "by the firmware and what is on the layout's disks"):
         twin.shut_down(timeout=BOOT_SECONDS)
         twin.start_from_disks(timeout=BOOT_SECONDS)

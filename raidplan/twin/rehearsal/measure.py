@@ -27,13 +27,14 @@ from raidplan.plan.step import Plan
 from raidplan.topology import Topology
 from raidplan.topology.resolve import DISKS
 from raidplan.twin.rehearsal.cases import Case, Fault
-from raidplan.twin.rehearsal.making import stood
+from raidplan.twin.rehearsal.making import stand_up
 from raidplan.twin.rehearsal.rebuilding import rebuild
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
 from raidplan.twin.rehearsal.rig import Rig
-from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, begun
+from raidplan.twin.rehearsal.stages import Run, StageFailed, Wish, begun
 from raidplan.twin.rehearsal.subject import Subject, Unsuited
 from raidplan.twin.server import Disk, Link, Twin
+from raidplan.twin.server.image import Say
 from raidplan.twin.server.wiring import disks_of
 
 MOST = 24_000_000
@@ -77,7 +78,7 @@ def _rehearsed(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Ru
     with begun(disks, subject, wish, run, links) as twin:
         rig = Rig.of(twin, subject, plan)
         _throttle(twin, 0)  # mkfs of ext3 writes every inode table, at true size
-        stood(rig, plan, run)
+        stand_up(rig, plan, run)
         _throttle(twin, 1)
         if found:  # before a rebuild leaves the array without a member, and slower by that
             with run.stage("control", "every limit is halved, and what is measured must be less"):

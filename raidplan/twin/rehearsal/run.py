@@ -10,19 +10,20 @@ from raidplan.base.words import counted
 from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.boots import boot
 from raidplan.twin.rehearsal.cases import Case, Fault, Source, cases_of, control
-from raidplan.twin.rehearsal.faults import pulled
-from raidplan.twin.rehearsal.making import made
+from raidplan.twin.rehearsal.faults import pull
+from raidplan.twin.rehearsal.making import make
 from raidplan.twin.rehearsal.report import Report, Tried
 from raidplan.twin.rehearsal.rig import READY, Rig
 from raidplan.twin.rehearsal.scrubs import limping, medium
-from raidplan.twin.rehearsal.stages import Run, Say, StageFailed, Wish, begun
+from raidplan.twin.rehearsal.stages import Run, StageFailed, Wish, begun
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.rehearsal.untried import untried
+from raidplan.twin.server.image import Say
 from raidplan.twin.server.wiring import disks_of
 
 PLAYED: Mapping[Fault, Callable[[Rig, Case], Tried]] = {
-    Fault.PULLED: pulled,
-    Fault.REPLACED: pulled,
+    Fault.PULLED: pull,
+    Fault.REPLACED: pull,
     Fault.CHANGED: medium,
     Fault.UNREADABLE: medium,
     Fault.SLOW: limping,
@@ -55,7 +56,7 @@ def rehearse(subject: Subject, plan: Plan, report: Report, wish: Wish, say: Say)
 def _rehearse(subject: Subject, plan: Plan, wish: Wish, run: Run, source: Source, cases: list[Case]) -> None:
     with begun(disks_of(subject.topology.layout), subject, wish, run) as twin:
         rig = Rig.of(twin, subject, plan)
-        made(rig, plan, run)
+        make(rig, plan, run)
         # A boot that stops had at least twice the time of one that did not.
         rig = replace(rig, boot_seconds=max(rig.boot_seconds, 2 * twin.booted_in))
         if wish.shell:
@@ -69,7 +70,7 @@ def _rehearse(subject: Subject, plan: Plan, wish: Wish, run: Run, source: Source
             _play(rig, run, "faults", [case for case in cases if case not in boots], len(cases))
             if (last := control(source.survival)) is not None:
                 with run.stage("control", f"{last.name} pulled, which must stop something"):
-                    run.control = run.timed(pulled(rig, last))
+                    run.control = run.timed(pull(rig, last))
             _play(rig, run, "boots", boots, len(cases))
 
 

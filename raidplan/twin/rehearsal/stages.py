@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from raidplan.twin.rehearsal.subject import Subject, described
 from raidplan.twin.server import Disk, Image, Link, Twin, TwinError, find_or_build, install_raidplan
 from raidplan.twin.server.console import PASSPHRASE
 from raidplan.twin.server.hardware import Firmware
+from raidplan.twin.server.image import Say
 from raidplan.twin.server.recipe import PACKAGES, Recipe
 
 LOADERS: Mapping[tuple[Firmware, str], tuple[str, ...]] = {
@@ -35,7 +36,6 @@ WHOLE, NOTHING = "every property was read back", "nothing to do"
 """The words of `apply` at its end."""
 EVENTS, EVENTS_SECONDS = "/root/apply.events", 30.0
 """The events of the last apply, in the twin; a guest that hangs is not waited for longer."""
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def put_key_files(twin: Twin, layout: Layout) -> None:
         twin.put(PASSPHRASE.encode(), file, mode=0o400)
 
 
-def applied(run: Run, twin: Twin, plan: str, host: str, *endings: str, target: str = "") -> None:
+def apply_plan(run: Run, twin: Twin, plan: str, host: str, *endings: str, target: str = "") -> None:
     """Applies a plan in the twin, below a target if one is named. Raises StageFailed where it ends with none of these words."""
     options = ["--confirm", host, "--events", EVENTS, *(["--target", target] if target else [])]
     twin.run(["rm", "-f", EVENTS])

@@ -38,7 +38,7 @@ def record(name: str, number: int, size: int = RECORD) -> bytes:
     return hashlib.shake_128(f"{name} {number}".encode()).digest(size)
 
 
-def spawned(work: Callable[[], None]) -> int:
+def spawn(work: Callable[[], None]) -> int:
     """Runs it in a process of its own, away from the terminal; its id."""
     pid = os.fork()
     if pid:
@@ -135,9 +135,9 @@ def start(given: dict[str, Any]) -> None:
     HOME.mkdir(exist_ok=True)
     (HOME / "longest").write_text(str(max(limp(given).values(), default=0)))
     mounts = enumerate(given["mounts"].items())
-    pids = {str(place): spawned(partial(write, name, mount, place)) for place, (name, mount) in mounts}
+    pids = {str(place): spawn(partial(write, name, mount, place)) for place, (name, mount) in mounts}
     if areas() and given.get("paging", True):
-        pids["swap"] = spawned(swap_out)
+        pids["swap"] = spawn(swap_out)
     (HOME / "pids.json").write_text(json.dumps(pids))
 
 
@@ -311,7 +311,7 @@ if __name__ == "__main__":
             start(given)
         case "press":
             for place, mount in enumerate(given["mounts"].values()):
-                spawned(partial(press, mount, place))
+                spawn(partial(press, mount, place))
         case "look":
             json.dump(look(given, *map(int, numbers)), sys.stdout)
         case "acknowledged":

@@ -49,7 +49,7 @@ def power_on(
         try:
             with without_interruption():
                 process = QemuProcess(qemu_arguments(machine, paths, port), log)
-            return shell, process, connected(shell, process, paths, deadline)
+            return shell, process, connect(shell, process, paths, deadline)
         except PortTakenError:
             continue
         except BaseException:
@@ -67,7 +67,7 @@ def free_port() -> int:
         return port
 
 
-def connected(shell: Shell, process: QemuProcess, paths: Paths, deadline: float) -> subprocess.Popen[bytes]:
+def connect(shell: Shell, process: QemuProcess, paths: Paths, deadline: float) -> subprocess.Popen[bytes]:
     """The process that holds the connection to the guest, once it answers; `deadline` as `time.monotonic` counts.
 
     Raises PortTakenError, BootError, HostError.

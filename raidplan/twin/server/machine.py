@@ -15,7 +15,7 @@ from typing import Self
 
 from raidplan.twin.server import states
 from raidplan.twin.server.arguments import Paths, disk_device, disk_id, state_nodes
-from raidplan.twin.server.boot import connected, power_on
+from raidplan.twin.server.boot import connect, power_on
 from raidplan.twin.server.boot_files import take_boot_files
 from raidplan.twin.server.failure import (
     BootError,
@@ -151,7 +151,7 @@ class Twin(Guest):
         with self._states() as monitor:
             states.load(monitor, name, state_nodes(self.machine))
         assert self._process is not None
-        self._master = connected(self._shell, self._process, self._paths, time.monotonic() + timeout)
+        self._master = connect(self._shell, self._process, self._paths, time.monotonic() + timeout)
 
     def _states(self) -> Monitor:
         if not self.machine.snapshots:

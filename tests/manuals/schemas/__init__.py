@@ -35,7 +35,7 @@ Each form has a JSON Schema (draft 7) in `schemas/` (in the Debian package: `/us
 **The promise:** every output has `format_version`. Within one, a key is never removed, never renamed, and never gets another type
 or meaning; what a Schema requires is always there. Keys are added, and lists of words get new ones: a reader ignores what it does not
 know. Any other change raises the number and is in the changelog. Sizes are bytes, rates bytes a second, times seconds.
-`raidplan explain --format json` (the rules) and `discover hardware --format json` keep the same promise.
+`raidplan explain --format json` (the rules) and `discover hardware --format json` keep the same promise. Keys in brackets may be absent.
 """
 
 
@@ -51,7 +51,7 @@ def page() -> str:
 
 def _form(name: str, form: Schema) -> Iterator[str]:
     yield f"\n## {name.capitalize()}\n\n{form['description']} Schema: `schemas/{name}.schema.json`.\n\n"
-    yield "| object | keys; those in brackets may be absent |\n| --- | --- |\n"
+    yield "| object | keys |\n| --- | --- |\n"
     if "properties" in form:
         yield _row("the whole", form)
     for of, definition in form["definitions"].items():

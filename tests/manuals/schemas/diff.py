@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from raidplan.diff import Fate
+from raidplan.diff.statement import Code
+from raidplan.plan.changes import Before, Reason
 from raidplan.plan.step import PHASES
 from tests.manuals.schemas.findings import FINDING, OF_FINDINGS
 from tests.manuals.schemas.shapes import (
     Schema,
+    by_name,
     constant,
     flag,
     listed,
@@ -23,18 +28,24 @@ LOSS = record("Data that would be destroyed.", {
     "path": text("in the new layout, or the old"), "name": text("the mount point, or the thing in words"), "what": text("its kind"),
     "capacity_bytes": or_null(whole("of its device, or null")), "device": text("its device"), "disks": texts("below it"),
     "because": text("the reason"), "hint": text("the remedy; may be empty"),
+    "reasons": listed("`because` as codes", ref("statement")), "remedies": listed("`hint` as codes", ref("statement")),
 })  # fmt: skip
 SHRINK = record("A file system that gets smaller.", {
     "path": text("in the new layout"), "name": text("the mount point, or the thing in words"), "device": text("its device"),
     "before_bytes": or_null(whole("or null")), "after_bytes": or_null(whole("or null")),
 })  # fmt: skip
+STATEMENT = record("What a sentence is made of.", {
+    "code": text("the reason, the remedy or the note", *get_args(Code), *Before, *Reason), "figures": by_name("names and numbers", {}),
+})  # fmt: skip
 CHANGE = record("A property that differs.", {
     "key": text("its name"), "old": or_null(text("or null")), "new": or_null(text("or null")),
     "in_place": flag("a command changes it, and the data stays"), "command": or_null(text("the program, or null")), "note": text("may be empty"),
+    "notes": listed("`note` as codes", ref("statement")),
 })  # fmt: skip
 THING = record("A thing that is not what it was.", {
     "path": text("in the new layout; in the old one if it is destroyed"), "fate": text("what becomes of it", *Fate), "what": text("its kind"),
     "was": or_null(text("its old name, or null")), "changes": listed("its properties", ref("change")), "note": text("may be empty"),
+    "notes": listed("`note` as codes", ref("statement")),
 })  # fmt: skip
 TOLERANCE = record("Fault tolerance that changes.", {
     "name": text("of the thing"), "lost": texts("components whose loss it no longer survives"),
@@ -71,7 +82,7 @@ def diff() -> Schema:
             "accepted": listed("that the new one accepts", ref("accepted")),
         }),
     }  # fmt: skip
-    definitions = {"loss": LOSS, "shrink": SHRINK, "thing": THING, "change": CHANGE, "tolerance": TOLERANCE, "figure": FIGURE, "step": STEP,
+    definitions = {"loss": LOSS, "shrink": SHRINK, "thing": THING, "change": CHANGE, "tolerance": TOLERANCE, "figure": FIGURE, "step": STEP, "statement": STATEMENT,
         "finding": record("A finding.", FINDING), "accepted": OF_FINDINGS["accepted"], "related": OF_FINDINGS["related"]}  # fmt: skip
     return {
         **record("What a change of a layout means: `raidplan diff --format json`.", keys),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
+from raidplan.facts.problem import Unread
 from tests.manuals.schemas.shapes import (
     VALUE,
     Schema,
@@ -29,6 +32,10 @@ DEFINITIONS = {
         "node": text("for commands"), "uuid": text(""), "type": text("GUID or code"), "start": whole("bytes"), "size": whole("bytes"),
         "name": text(""), "signatures": texts("in words"), "holds": texts("the types of the signatures"),
     }),
+    "problem": record("Something that could not be read.", {
+        "case": text("the kind; empty for the sentence of an earlier version", *get_args(Unread)), "place": text("the array or the program"),
+        "said": text("last words of the program"),
+    }),
     "trace": record("Something that was written to a disk.", {
         "offset": whole("bytes of the disk"), "type": text("libblkid's word, `data` or `unreadable`"), "start": whole("of the range that holds it"),
         "room": whole("the size of that range"), "place": text("the range in words"), "uuid": text(""), "label": text(""), "detail": text(""),
@@ -53,7 +60,7 @@ def facts() -> Schema:
         "disks": listed("whole disks", ref("disk")), "blocks": listed("all block devices", ref("block")),
         "objects": by_name("by kind and key, the properties of everything else", {"type": "object",
             "additionalProperties": {"type": "object", "additionalProperties": VALUE}}),
-        "problems": texts("what could not be read"),
+        "problems": texts("what could not be read"), "unread?": listed("the same as codes", ref("problem")),
     }  # fmt: skip
     return {
         **record("A machine, as `plan --machine` reads it: `raidplan discover facts`.", keys),
