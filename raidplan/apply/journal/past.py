@@ -49,7 +49,7 @@ class Past:
     begun: frozenset[str] = frozenset()
     """Steps that were begun and, as far as is known, not finished."""
     plans: Mapping[str, str] = field(default_factory=dict)
-    """For each of those, the digest of the plan by which it was begun."""
+    """For each of those, in their order, the digest of the plan by which it was begun."""
     clocks: Mapping[str, int] = field(default_factory=dict)
     """For each of those, the start of its run in seconds since 1970: `World.clock` of that run."""
     ended: frozenset[str] = frozenset()
@@ -140,6 +140,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 plan, boot = str(record.get("plan", "")), str(record.get("boot", ""))
                 clock = seconds(str(record.get("time", "")))
             case "intent":
+                begun.pop(step, None)  # the one that was begun last stands last
                 begun[step], clocks[step] = plan, clock
                 origins[step] = _origin(record)
                 # One that is begun again finds only what the first time left.
