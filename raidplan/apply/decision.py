@@ -14,8 +14,7 @@ from raidplan.apply.decide.fingerprint import machine_digest, state_of
 from raidplan.apply.decide.host_name import host_name_differs
 from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.decide.stale_signatures import devices_to_overwrite
-from raidplan.apply.journal.past import Past
-from raidplan.apply.journal.sectors import Rest
+from raidplan.apply.journal.past import Past, Rest
 from raidplan.apply.note import Note
 from raidplan.apply.preflight.monthly_check import stays_unchecked
 from raidplan.apply.preflight.versions import notes

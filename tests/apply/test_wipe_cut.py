@@ -16,8 +16,8 @@ import pytest
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.journal import open_journal, read_past
-from raidplan.apply.journal.past import Past
-from raidplan.apply.journal.sectors import Rest, compared, sectors_before
+from raidplan.apply.journal.past import Past, Rest
+from raidplan.apply.journal.sectors import compared, sectors_before
 from raidplan.apply.journal.step_fingerprints import marks, marks_of_added
 from raidplan.apply.reading import read_for
 from raidplan.facts import Machine

@@ -7,8 +7,8 @@ from contextlib import suppress
 from functools import partial
 
 from raidplan.apply.configuration.aliases import BY_ID
-from raidplan.apply.journal.past import Past
-from raidplan.apply.journal.sectors import Rest, Sectors, sectors_before
+from raidplan.apply.journal.past import Past, Rest
+from raidplan.apply.journal.sectors import Sectors, sectors_before
 from raidplan.base.magic import member_of
 from raidplan.base.reader import Reader, without
 from raidplan.facts import Machine

@@ -98,6 +98,15 @@ class Past:
         return PLAN if digest == self.plan_digest else kept_as(digest)
 
 
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """The rest that an interrupted clearing has left in its ranges (start and size in bytes)."""
+
+    ranges: tuple[tuple[int, int], ...]
+    foreign: int | None = None
+    """The place of the first sector that was not there when the clearing began; None if there is none."""
+
+
 def seconds(time: str) -> int:
     """A time of a record in seconds since 1970; 0 for what is none."""
     try:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from raidplan.apply.journal.past import Past, sectors_as
+from raidplan.apply.journal.past import Past, Rest, sectors_as
 from raidplan.base.reader import Reader, all_are
 from raidplan.base.size import MIB, SECTOR
 from raidplan.plan.step import Step, Zero
@@ -23,15 +23,6 @@ Range = tuple[int, int]
 """Start and size in bytes."""
 ROW = struct.Struct("<Q8s")
 """The place of a sector, and its fingerprint."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """The rest that an interrupted clearing has left in its ranges."""
-
-    ranges: tuple[Range, ...]
-    foreign: int | None = None
-    """The place of the first sector that was not there when the clearing began; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)

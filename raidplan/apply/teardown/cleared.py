@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from raidplan.apply.journal.sectors import Rest
+from raidplan.apply.journal.past import Rest
 from raidplan.apply.refusal import Refusal
 from raidplan.base.identity import Identity, disk_word, group_of
 from raidplan.facts import DiskFact, Machine
