@@ -10,7 +10,7 @@ from raidplan.apply.decision import Decision
 from raidplan.apply.execute import WORKERS, Event, Outcome, execute
 from raidplan.apply.journal.journal import Journal
 from raidplan.apply.journal.past import HEADERS, Past
-from raidplan.apply.journal.sectors import is_compared
+from raidplan.apply.journal.sectors import compared
 from raidplan.apply.journal.step_fingerprints import disks_below, marks, marks_of_added
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.syncs import syncs
@@ -38,7 +38,7 @@ def carry_out(
         try:
             added = [step for step in decision.left.steps if step.origin != LAYOUT]
             written = {step.id: step.guard for step in added if step.guard and step.changes}
-            written |= {step.id: step.clears for step in added if is_compared(step)}
+            written |= compared(added)
             zeroes = [step for step in added if step.origin == TEARDOWN and isinstance(step.action, Zero)]
             journal.cleared = {step.id: step.destroys for step in zeroes}
             journal.marks = {

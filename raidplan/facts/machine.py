@@ -184,6 +184,13 @@ class Machine:
         """The content of a device, by each of its signatures; empty where there are none, or where nobody asked."""
         return [*map(Content.read, texts((self.observe("content", identity) or {}).get("carries")))]
 
+    def with_more(self, found: Mapping[tuple[str, str], Properties]) -> Machine:
+        """The same machine with these properties added to objects, each by its kind and key."""
+        objects = {kind: dict(of_kind) for kind, of_kind in self.objects.items()}
+        for (kind, key), more in found.items():
+            objects.setdefault(kind, {})[key] = {**objects.get(kind, {}).get(key, {}), **more}
+        return replace(self, objects=objects)
+
     def disk(self, node: str) -> DiskFact | None:
         """The disk with this node, or with this link to it."""
         return next((disk for disk in self.disks if node == disk.node or node in disk.links), None)

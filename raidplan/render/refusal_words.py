@@ -148,6 +148,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "state": f"{DIFFERS}; it is {{state}}: start it (mdadm --run or --readwrite {{node}}), then apply again",
         "spare-of-others": f"{DIFFERS}; {NOT_OURS}",
         "left-spare": f"{AT}: {NOT_OURS}",
+        "later": f"{AT}: {{device}} has data at byte {{offset}} that came after raidplan had begun to clear it, so nothing is cleared "
+        "there: if nobody needs its content, clear it by hand (blkdiscard --zeroout {device})",
         "copy": f"{COPY}, or give that one another UUID ({{command}} {{device}})",
         "copy-without-command": f"{COPY}, or wipe it by hand if nobody needs its content",
     },

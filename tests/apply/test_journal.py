@@ -217,12 +217,15 @@ def test_a_program_that_outlives_us_keeps_the_lock(tmp_path: Path) -> None:
     killed = os.fork()
     if killed == 0:
         with only_one(file) as lock:
-            Thread(target=lambda: World([lock]).run(["sh", "-c", f"touch {file}.on; sleep 2"])).start()
-            sleep(0.5)
+            waits = f"touch {file}.on; until [ -e {file}.off ]; do sleep 0.1; done"
+            Thread(target=lambda: World([lock]).run(["sh", "-c", waits])).start()
+            while not Path(f"{file}.on").exists():
+                sleep(0.01)
             os._exit(9)
     os.waitpid(killed, 0)
     with pytest.raises(Held, match="a program that one started"), only_one(file):
         pass
+    Path(f"{file}.off").touch()
     for _ in range(100):
         try:
             with only_one(file):
@@ -241,3 +244,10 @@ def test_a_journal_that_cannot_be_closed_says_so(journal: Journal, monkeypatch: 
     assert (reason.code, reason.case, reason.place) == ("not-as-planned", "journal", str(journal.file))
     assert reason.figures == {"error": "No space left on device"}
     assert read_past(journal.folder).is_open
+
+
+def test_the_step_that_was_begun_last_stands_last(journal: Journal) -> None:
+    """What is on a device is of the last of those that were begun on it."""
+    for step in ("e", "f", "e"):
+        journal.intent(step)
+    assert [*read_past(journal.folder).plans] == ["b", "f", "e"]

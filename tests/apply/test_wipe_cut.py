@@ -16,8 +16,8 @@ import pytest
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.journal import open_journal, read_past
-from raidplan.apply.journal.past import Past
-from raidplan.apply.journal.sectors import is_compared, sectors_before
+from raidplan.apply.journal.past import Past, Rest
+from raidplan.apply.journal.sectors import compared, sectors_before
 from raidplan.apply.journal.step_fingerprints import marks, marks_of_added
 from raidplan.apply.reading import read_for
 from raidplan.facts import Machine
@@ -115,8 +115,8 @@ def begins(plan: Plan, decision: Decision, root: Path) -> Path:
     """The folder of the journal of an apply that was killed as it began to clear the first disk."""
     world = Cutting(root)
     journal = open_journal(root / "journal", world)
-    added = [step for step in decision.left.steps if is_compared(step)]
-    written = {step.id: step.clears for step in added}
+    written = compared(decision.left.steps)
+    added = [step for step in decision.left.steps if step.id in written]
     journal.marks = {**marks_of_added(plan, decision.disks, written), **marks(plan, decision.disks)}
     journal.cleared = {step.id: step.destroys for step in added}
     journal.origins = {step.id: step.origin for step in added}
@@ -224,9 +224,10 @@ def test_cut_at_any_sector(
         left = {at: wiped.full[at] for at in places[cut:]}
         start, size = draw.choice(wiped.ranges)
         place, sector = start + draw.randrange(size // SECTOR) * SECTOR, draw.randbytes(SECTOR)
-        assert known.foreign(partial(bytes_of, left)) is None, f"cut behind {cut} of {len(places)} sectors"
-        assert known.remains(partial(bytes_of, left)) == (cut < len(places))
-        assert known.foreign(partial(bytes_of, left | {place: sector})) == place
+        rest = known.rest(partial(bytes_of, left))
+        assert (rest and rest.foreign) is None, f"cut behind {cut} of {len(places)} sectors"
+        assert (rest is not None) == (cut < len(places))
+        assert known.rest(partial(bytes_of, left | {place: sector})) == Rest(wiped.ranges, place)
         right += 1
         if cut not in whole:
             continue

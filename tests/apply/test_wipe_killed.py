@@ -158,3 +158,18 @@ def test_a_failed_step_ends_the_hold(tmp_path: Path) -> None:
     assert apply(plan, world, agreed).startswith("stopped: ")
     assert ("remove", str(world.path(HOLD))) in world.effects
     assert world.executed[-1] == "udevadm control --reload"
+
+
+def test_an_array_that_is_cleared_through_itself_is_in_the_journal_with_its_sectors(tmp_path: Path) -> None:
+    """By them the next apply knows what is left in it."""
+    plan = plan_of(LAYOUT, tmp_path)
+    world = Old(plan, tmp_path / "killed", machine(tmp_path / "killed"))
+    world.watch = lambda when, kind, what: (
+        world._die() if (when, kind, what) == ("before", "zero", "/dev/md127") else None
+    )
+    agreed = {*loss_texts(decide(plan, world.read(plan), Past(), here=False).left.lost)}
+    with pytest.raises(Killed):
+        apply(plan, world, agreed)
+    past, step = read_past(world.root / "var/lib/raidplan"), f"teardown.array.{OLD}.zero"
+    assert past.begun == {step} and [*past.marks[step]] == ["/dev/md127"] and past.cleared[step]
+    assert past.sectors[step]

@@ -8,6 +8,13 @@ from raidplan.cli import REFUSED
 from raidplan.twin.server import Twin
 from raidplan.twin.server.ssh import Result
 
+LISTED = re.compile(r"on this machine will be destroyed:\n((?:  - .*\n)+)")
+
+
+def listed(done: Result) -> set[str]:
+    """The things that `apply` says it will destroy."""
+    return {line for lines in LISTED.findall(done.stdout) for line in lines.splitlines()}
+
 
 def with_digest(command: list[str], said: str) -> list[str]:
     """The command of `apply`, which ends in `--confirm HOST`; with the digest of what stood on disks with `wipe: true`, if it

@@ -10,7 +10,7 @@ from signal import SIGKILL
 from raidplan.cli import REFUSED
 from raidplan.twin.server import Twin
 from raidplan.twin.server.ssh import Result
-from tests.machine.consent import with_digest
+from tests.machine.consent import listed, with_digest
 
 KILLER = "/root/killer.py"
 SECONDS = (0.02, 0.1, 0.3, 0.0)
@@ -50,13 +50,15 @@ def killed_to_the_end(
 ) -> tuple[Result, list[str]]:
     """What the run said that came to its end, and what the others were killed in: every act, or once in each of `only`.
 
-    None of them is refused, but where the layout `wipes`: old content is listed for consent as long as some of it is left,
-    and between the cleared ends of a disk nothing tells it from what somebody put there meanwhile.
+    None of them is refused, but where the layout `wipes`: old content is listed for consent as long as some of it is left. Nothing
+    is listed that was not on the first list.
     """
-    kills = 0
+    kills, agreed = 0, set[str]()
     for seconds in cycle(SECONDS):
         done = killed_once(twin, name, command, seconds, only)
         if done.returncode == REFUSED and wipes:
+            agreed = agreed or listed(done)
+            assert listed(done) <= agreed, listed(done) - agreed
             done = killed_once(twin, name, with_digest(command, done.stderr), seconds, only)
         if done.returncode != KILLED or kills == MOST:
             break

@@ -79,6 +79,25 @@ def test_what_is_asked_rightly_is_done(name: str, said: list[str]) -> None:
     assert (DIGEST in done) == (OLD in said)
 
 
+class Listing(Server):
+    """It lists one thing after the other before its question, and is killed once it has been answered."""
+
+    def run(self, command: Any, **_: object) -> Result:
+        if "apply" not in command or (DIGEST in command and self.killed == 1):
+            return super().run(command)
+        if DIGEST in command:
+            self.killed = 1
+            return Result(KILLED, "", "")
+        things = "".join(f"  - {each}\n" for each in self.said.pop(0).split())
+        return Result(REFUSED, f"2 things on this machine will be destroyed:\n{things}", OLD)
+
+
+def test_nothing_is_given_up_in_a_teardown_but_what_was_on_the_first_list() -> None:
+    killed_to_the_end(Listing("disk volume", "volume"), "a", COMMAND, wipes=True)  # type: ignore[arg-type]
+    with pytest.raises(AssertionError, match="bytes"):
+        killed_to_the_end(Listing("disk volume", "volume bytes"), "a", COMMAND, wipes=True)  # type: ignore[arg-type]
+
+
 def test_each_question_has_its_own_yes() -> None:
     assert giving_up_own(COMMAND, OWN)[-1] == with_digest(COMMAND, OLD)[-1] == DIGEST
     assert giving_up_own(COMMAND, OLD) == with_digest(COMMAND, OWN) == COMMAND

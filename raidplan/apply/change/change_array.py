@@ -120,8 +120,11 @@ def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterato
 def forgotten(step: Step, identity: str, node: str, machine: Machine, after: tuple[str, ...] = ()) -> Step:
     """Takes the superblock of the array from a device that is not in it, and its bitmap, which mdadm would leave there.
 
-    Else the device could not be proven blank when it is wanted again.
+    Else the device could not be proven blank when it is wanted again. Raises NotInPlace if something came onto it since that was begun.
     """
+    later = (machine.observe("content", identity) or {}).get("later")
+    if isinstance(later, int):
+        raise NotInPlace("later", device=node, offset=later)
     name, uuid = step.targets[0], step.proof.key if step.proof else ""
     block = next((block for block in machine.blocks if block.identity == identity), None)
     found = tuple(one for one in block.found if one.content == member_of(uuid)) if block else ()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 
-from raidplan.apply.journal.past import Past
-from raidplan.apply.journal.sectors import sectors_before
-from raidplan.apply.teardown.cleared import Rest
+from raidplan.apply.configuration.aliases import BY_ID
+from raidplan.apply.journal.past import Past, Rest
+from raidplan.apply.journal.sectors import Sectors, sectors_before
+from raidplan.base.magic import member_of
 from raidplan.base.reader import Reader, without
 from raidplan.facts import Machine
 from raidplan.facts.block import read_at
@@ -18,18 +20,41 @@ from raidplan.plan.step import Plan
 
 def left_to_clear(plan: Plan, machine: Machine, past: Past) -> dict[str, Rest]:
     """The rest of content that a person gave up, by device as steps name it, where there is any and no step has written since."""
-    nodes = {block.identity: f"/dev/{block.name}" for block in machine.blocks}
+    nodes = _nodes(machine)
+    # An array or a volume that is cleared through itself has a link that tells its UUID.
+    nodes |= {block.node: f"/dev/{block.name}" for block in machine.blocks if block.node.startswith(BY_ID)}
     made = made_nodes(plan)
     since = {node for step in plan.steps if step.id in past.begun | past.ended for node in step.guard}
     rests: dict[str, Rest] = {}
     for step in past.begun:
-        before = sectors_before(past, step) if past.origin(step) == TEARDOWN else None
-        for device in past.ours.get(step, frozenset()) - since if before else ():
-            read = partial(read_at, nodes.get(identity_of(device, made), ""))
-            with suppress(OSError):  # what cannot be read is a reason of its own
-                if before and before.remains(read):
-                    rests[device] = Rest(before.ranges, before.foreign(read))
+        if past.origin(step) == TEARDOWN:
+            for device, before in _before(past, step):
+                rest = None if device in since else _rest(before, nodes.get(identity_of(device, made), ""))
+                rests |= {device: rest} if rest else {}
     return rests
+
+
+def with_rests_of_members(plan: Plan, machine: Machine, past: Past) -> Machine:
+    """The machine in which a device counts as a member of the array that it was forgetting, as long as anything is left of that
+    and nothing came since; what came is `later` in its content, with its place. Not where a later step of ours wrote to it.
+    """
+    nodes, made = _nodes(machine), made_nodes(plan)
+    keys = {step.id: step.proof.key for step in plan.steps if step.proof and step.proof.kind == "array"}
+    for step in past.begun:
+        origin = past.origin(step)
+        if origin.kind != "change" or origin.step not in keys:
+            continue
+        since = {device for other in _begun_since(past, step) for device in past.ours.get(other, ())}
+        for device, before in (each for each in _before(past, step) if each[0] not in since):
+            identity = identity_of(device, made)
+            rest, carried = _rest(before, nodes.get(identity, "")), machine.carried(identity)
+            found = {**(machine.observe("content", identity) or {"carries": []})}
+            if rest and rest.foreign is not None:
+                found["later"] = rest.foreign
+            elif rest and not carried:
+                found["carries"] = [str(member_of(keys[origin.step]))]
+            machine = machine.with_more({("content", identity): found})
+    return machine
 
 
 def without_own_rest(read: Reader, past: Past, step: str, device: str) -> Reader:
@@ -39,3 +64,27 @@ def without_own_rest(read: Reader, past: Past, step: str, device: str) -> Reader
         if ours and (before := sectors_before(past, clearing)):
             return partial(without, before.own, read)
     return read
+
+
+def _before(past: Past, step: str) -> Iterator[tuple[str, Sectors]]:
+    """The device that an interrupted step cleared, if that is still on the same disk, and its sectors before."""
+    for device in past.ours.get(step, ()):
+        if before := sectors_before(past, step):
+            yield device, before
+
+
+def _begun_since(past: Past, step: str) -> list[str]:
+    """The interrupted steps that were begun after this one."""
+    begun = [*past.plans]
+    return begun[begun.index(step) + 1 :] if step in begun else []
+
+
+def _rest(before: Sectors, node: str) -> Rest | None:
+    """The rest on a device; None also where that cannot be read, which is a reason of its own."""
+    with suppress(OSError):
+        return before.rest(partial(read_at, node))
+    return None
+
+
+def _nodes(machine: Machine) -> dict[str, str]:
+    return {block.identity: f"/dev/{block.name}" for block in machine.blocks}

@@ -6,7 +6,6 @@ Data that a person put there without a file system is found by this alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -49,15 +48,7 @@ def look_closer(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], pas
                 identities[str(step.proof.identity)] = ""
             for one, node in identities.items():
                 found |= _device(plan, step, one, node, machine, disks, past)
-    return with_more(machine, found)
-
-
-def with_more(machine: Machine, found: Found) -> Machine:
-    """The machine with these properties added."""
-    objects = {kind: dict(of_kind) for kind, of_kind in machine.objects.items()}
-    for (kind, key), more in found.items():
-        objects.setdefault(kind, {})[key] = {**objects.get(kind, {}).get(key, {}), **more}
-    return replace(machine, objects=objects)
+    return machine.with_more(found)
 
 
 def _device(
@@ -82,7 +73,7 @@ def _device(
     try:
         wiped = may_be_wiped(plan, Stack(machine, disks), block.name)
         more = _as_made(step, identity, read, block.size, machine, clock)
-        machine = with_more(machine, more)
+        machine = machine.with_more(more)
         rest = without_own_rest(read, past, step.id, target)
         stains = _stains(step, identity, rest, block.size, machine, disk, wiped, clock)
         amiss: dict[str, Value] = {"stain": next(stains, ""), "used": [*map(as_text, used_by_others(node))]}

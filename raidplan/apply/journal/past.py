@@ -49,7 +49,7 @@ class Past:
     begun: frozenset[str] = frozenset()
     """Steps that were begun and, as far as is known, not finished."""
     plans: Mapping[str, str] = field(default_factory=dict)
-    """For each of those, the digest of the plan by which it was begun."""
+    """For each of those, in their order, the digest of the plan by which it was begun."""
     clocks: Mapping[str, int] = field(default_factory=dict)
     """For each of those, the start of its run in seconds since 1970: `World.clock` of that run."""
     ended: frozenset[str] = frozenset()
@@ -98,6 +98,15 @@ class Past:
         return PLAN if digest == self.plan_digest else kept_as(digest)
 
 
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """The rest that an interrupted clearing has left in its ranges (start and size in bytes)."""
+
+    ranges: tuple[tuple[int, int], ...]
+    foreign: int | None = None
+    """The place of the first sector that was not there when the clearing began; None if there is none."""
+
+
 def seconds(time: str) -> int:
     """A time of a record in seconds since 1970; 0 for what is none."""
     try:
@@ -140,6 +149,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 plan, boot = str(record.get("plan", "")), str(record.get("boot", ""))
                 clock = seconds(str(record.get("time", "")))
             case "intent":
+                begun.pop(step, None)  # the one that was begun last stands last
                 begun[step], clocks[step] = plan, clock
                 origins[step] = _origin(record)
                 # One that is begun again finds only what the first time left.

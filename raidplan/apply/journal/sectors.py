@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from raidplan.apply.journal.past import Past, sectors_as
+from raidplan.apply.journal.past import Past, Rest, sectors_as
 from raidplan.base.reader import Reader, all_are
 from raidplan.base.size import MIB, SECTOR
 from raidplan.plan.step import Step, Zero
@@ -36,18 +36,28 @@ class Sectors:
         """Whether the sector was here when the clearing began."""
         return self.known.get(offset) == _fingerprint(sector)
 
-    def foreign(self, read: Reader) -> int | None:
-        """The place of the first sector that is neither blank nor as it was; None if there is none. Raises OSError."""
-        return next((at for at, sector in _full(read, self.ranges) if not self.own(at, sector)), None)
-
-    def remains(self, read: Reader) -> bool:
-        """Whether anything is left to clear. Raises OSError."""
-        return next(_full(read, self.ranges), None) is not None
+    def rest(self, read: Reader) -> Rest | None:
+        """The rest of a clearing that was cut off, in one reading; None if nothing is left to clear. Raises OSError."""
+        remains = False
+        for at, sector in _full(read, self.ranges):
+            if not self.own(at, sector):
+                return Rest(self.ranges, at)
+            remains = True
+        return Rest(self.ranges) if remains else None
 
 
 def is_compared(step: Step) -> bool:
     """Whether the step clears a device that was there before, of which an apply that goes on has to know what is left."""
-    return isinstance(step.action, Zero) and bool(step.clears) and step.origin.kind in ("teardown", "clear")
+    return isinstance(step.action, Zero) and step.origin.kind in ("teardown", "clear", "change")
+
+
+def compared(steps: Iterable[Step]) -> dict[str, tuple[str, ...]]:
+    """The steps that clear such a device: the id of each, and the device as that names it."""
+    return {
+        step.id: (step.action.device,)
+        for step in steps
+        if isinstance(step.action, Zero) and is_compared(step)
+    }
 
 
 def sectors_now(step: Step, node: Callable[[str], str], read: Callable[[str, int, int], bytes]) -> bytes:

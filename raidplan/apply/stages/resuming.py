@@ -8,10 +8,9 @@ from types import MappingProxyType
 
 from raidplan.apply.decide.marked_volumes import with_marked_volumes
 from raidplan.apply.decide.stale_signatures import without_stale
-from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.past import Past, Rest
 from raidplan.apply.journal.step_fingerprints import marks, marks_of_added, of_these_disks
 from raidplan.apply.stages.matching import Asked, Matched
-from raidplan.apply.teardown.cleared import Rest
 from raidplan.facts import Machine
 
 NOTHING: Mapping[str, Rest] = MappingProxyType({})

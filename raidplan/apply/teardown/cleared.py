@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from raidplan.apply.journal.past import Rest
 from raidplan.apply.refusal import Refusal
 from raidplan.base.identity import Identity, disk_word, group_of
 from raidplan.facts import DiskFact, Machine
@@ -32,15 +33,6 @@ class Imagined:
 
     machine: Machine
     disks: Mapping[str, DiskFact]
-
-
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """The rest that an interrupted clearing has left in its ranges (start and size in bytes)."""
-
-    ranges: tuple[tuple[int, int], ...]
-    foreign: int | None = None
-    """The place of the first sector that was not there when the clearing began; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from raidplan.apply.teardown import losses
-from raidplan.apply.teardown.cleared import Cleared
+from raidplan.apply.teardown.cleared import Begun, Cleared
 from raidplan.apply.teardown.never_removed import GROUP
 from raidplan.facts.machine import BlockFact, Properties, texts
-from raidplan.facts.ranges import ends_of, offsets
+from raidplan.facts.ranges import ends_of, joined, offsets
 from raidplan.plan.loss import Loss
 from raidplan.plan.origin import TEARDOWN
 from raidplan.plan.step import Run, Step, Zero
@@ -29,6 +29,7 @@ class Layers:
     because: str
     line: int
     first: str
+    begun: Begun
     steps: list[Step] = field(default_factory=list)
     _ends: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -122,8 +123,14 @@ class Layers:
     def _clear(self, id: str, block: BlockFact, needs: Iterable[str]) -> str:
         called = self.cleared.stack.called(block)
         places = [(0, block.size), *self.cleared.stack.partitions(block.name)]
-        zero = Zero(block.node, ends_of(block.size, places, offsets(block)), block.found)
+        rest, before = self.begun.rests.get(block.node), self.begun.losses.get(block.node)
+        ranges = joined((*ends_of(block.size, places, offsets(block)), *(rest.ranges if rest else ())))
         words = tuple(losses.on_layer(self.cleared.stack, block, self.own))
+        if rest and rest.foreign is not None:
+            words = (*words, losses.came_since(self.cleared.stack, block.name, rest.foreign))
+        elif before and not block.found and (rest or losses.is_between_ends(self.cleared.stack, block.name)):
+            words = before
+        zero = Zero(block.node, ranges, block.found)
         return self._add(id, f"wipe the start and end of {called}", zero, needs, block.name, *words)
 
     def _add(

@@ -73,7 +73,7 @@ def _with_teardown(
     # What is taken apart cannot be put together again by a kernel without the personality of what is to come.
     loads = [step.id for step in waiting if step.proof and step.proof.kind == "module"]
     held = assembly_hold.hold(_rule(left, cleared), asks.because, asks.line, loads)
-    layers = Layers(cleared, own, asks.because, asks.line, held[-1].id)
+    layers = Layers(cleared, own, asks.because, asks.line, held[-1].id, begun)
     makers = {node: step.targets[0] for step in plan.steps if step.phase in MAKING for node in step.awaits}
     openers = {name: [*_openers(left, makers.get(node))] for name, (node, _) in cleared.targets.items()}
     targets = [
