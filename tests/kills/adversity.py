@@ -10,7 +10,7 @@ from tests.kills.family import DISKS
 
 CONVERGED, PERSON, STUCK, LOST = "converged", "needed a person", "stuck", "lost"
 OPEN = "not predicted"
-"""Nothing told before the run whether it needs a person; however it ended, but for a loss, it counts as neither."""
+"""Nothing told before the run whether it needs a person: it counts as neither, unless it is stuck or lost."""
 KILLS = ("kill all", "kill raidplan", "kill one")
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 PLANTED = ("foreign sector", "foreign sector midway")

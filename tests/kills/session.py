@@ -192,7 +192,7 @@ def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> d
             ended, why = LOST, f"{why} {harmed}"
         elif other and ended in (CONVERGED, PERSON):
             ended, why = STUCK, f"not as without it: {other}"
-    result = OPEN if expected == OPEN and ended != LOST else ended
+    result = OPEN if expected == OPEN and ended in (CONVERGED, PERSON) else ended
     return {
         "layout": to.drawn.name,
         "kind": to.drawn.kind,
