@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -14,7 +15,9 @@ from raidplan.plan.disk_identity import DiskIdentity
 pytestmark = pytest.mark.root
 MIB = 1 << 20
 RAID = "a19d880f-05fc-4d3b-a006-743f0f84911e"
-DISK, FIRST, SECOND = (f"{digit * 8}-1111-4111-8111-111111111111" for digit in "abc")
+# Drawn anew, since a loop device that another run has left would be found by the same UUID.
+DISK, FIRST, SECOND = (str(uuid4()) for _ in range(3))
+SERIAL = DISK[:8].upper()
 SCRIPT = (
     f"label: gpt\nlabel-id: {DISK}\nsize=40MiB,type={RAID},uuid={FIRST},name=one\nsize=400MiB,uuid={SECOND}\n"
 )
@@ -94,10 +97,11 @@ def test_what_stands_on_partitions(loop):
 @pytest.mark.parametrize(
     ("argv", "kind", "uuid"),
     [
-        (("mkfs.vfat", "-F", "32", "-i", "1A2B3C4D", "-n", "EFI"), "vfat", "1A2B-3C4D"),
+        (("mkfs.vfat", "-F", "32", "-i", SERIAL, "-n", "EFI"), "vfat", f"{SERIAL[:4]}-{SERIAL[4:]}"),
         (("mke2fs", "-q", "-t", "ext4", "-U", DISK, "-L", "EFI"), "ext4", DISK),
         (("mkfs.btrfs", "--quiet", "--uuid", DISK, "--label", "EFI"), "btrfs", DISK),
     ],
+    ids=("vfat", "ext4", "btrfs"),
 )
 def test_filesystem(loop, argv, kind, uuid):
     tool(*argv, loop)
