@@ -13,6 +13,7 @@ import pytest
 
 from raidplan.cli import FINDINGS, OK, VOID
 from raidplan.estimate.estimate import estimate
+from raidplan.estimate.links import Links
 from raidplan.estimate.machine import Machine
 from raidplan.review.pipeline import load
 from raidplan.topology import Topology
@@ -21,6 +22,8 @@ from raidplan.twin.rehearsal.measure import MOST, scale_of, throttles
 from raidplan.twin.rehearsal.rebuilding import Rebuilt
 from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.server import TwinError
+from raidplan.twin.server.hardware import chain
+from tests.examples import EXAMPLES
 from tests.rehearsal.conftest import Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
@@ -69,6 +72,20 @@ def test_each_link_of_the_layout_is_a_throttle_in_its_place(links: Topology) -> 
     assert {disk.limit_bytes_per_second for disk in throttles(rio, 0.1)[0]} == {6_500_000}
     half = {link.name: link.bytes_per_second for link in throttles(links, 0.5)[1]}
     assert half["slow"] * 2 == rates["slow"]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
+def test_each_disk_is_behind_a_throttle_for_each_link_on_its_way(example: Path) -> None:
+    """Also where a controller without a rate of its own is between them: raid5-2005 has one on a PCI bus."""
+    topology = load(str(example)).topology
+    assert topology is not None
+    hardware = topology.layout.hardware
+    disks, found = throttles(topology, 1.0)
+    for disk in disks:
+        way = Links(hardware, topology.wiring).of(disk.name)
+        rates = [link.bytes_per_second for link in way if link.kind != "port" and link.bytes_per_second]
+        passed = [link.bytes_per_second for link in chain(disk, found)]
+        assert min([*passed, 1 << 40]) == min([*map(int, rates), 1 << 40]), disk.name
 
 
 def test_rates_are_scaled_to_what_emulation_reads(links: Topology) -> None:

@@ -111,7 +111,8 @@ def throttles(topology: Topology, factor: float) -> tuple[list[Disk], list[Link]
         limit = int(min(own) * factor) if own else None
         disks.append(replace(disk, limit_bytes_per_second=limit))
         shared = [link for link in way if link.kind != "port"]
-        names = list(dict.fromkeys(link.name for link in shared))
+        # A controller without a rate of its own is no link, and leads to one.
+        names = dict.fromkeys((disk.behind, *(link.name for link in shared)))
         for name, above in pairwise((*names, "")):
             rates = [link.bytes_per_second for link in shared if link.name == name and link.bytes_per_second]
             rate = int(min(rates) * factor) if rates else 1 << 40
