@@ -224,6 +224,54 @@ def test_the_progress_of_a_rebuild_is_that_of_its_array(name: str, line: str, do
     assert rebuilding._done(Guest(), name) == done  # type: ignore[arg-type]
 
 
+class Spared:
+    """A guest whose array has a spare: it is rebuilt whenever a member is missing and nothing is frozen."""
+
+    def __init__(self) -> None:
+        self.frozen, self.missing, self.done = False, False, 0
+        self.reads: list[bool] = []
+        """For each measured read, whether a rebuild went on meanwhile."""
+
+    @property
+    def rebuilds(self) -> bool:
+        return self.missing and not self.frozen
+
+    def run(self, command: str | list[str], **_: object) -> SimpleNamespace:
+        text = command if isinstance(command, str) else shlex.join(command)
+        for word in re.findall(r"echo (frozen|idle) >|--fail", text):
+            self.frozen = word == "frozen" if word else self.frozen
+            self.missing = True if not word else self.missing
+        if "preadv" in text:
+            self.reads.append(self.rebuilds)
+            return SimpleNamespace(stdout="0.01")
+        if "mdstat" in text and self.rebuilds:
+            self.done += 64
+            line = f"      [>....]  recovery =  0.1% ({self.done}/523264) finish=8.1min speed=1024K/sec\n"
+            return SimpleNamespace(stdout=MDSTAT.format(md127=line))
+        return SimpleNamespace(stdout=MDSTAT.format(md127="") if "mdstat" in text else "md127\n")
+
+
+def test_a_spare_is_rebuilt_only_while_that_is_measured(
+    links: Topology, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guest = Spared()
+    monkeypatch.setattr(rebuilding, "SECONDS", 1)
+    rig = SimpleNamespace(twin=guest, members={"half": ["/dev/sda"]}, subject=SimpleNamespace(topology=links))
+    found = rebuilding.rebuild(rig, "half", 1.0)  # type: ignore[arg-type]
+    assert found.bytes_per_second > 0
+    assert guest.reads == [False, False, True], "before, without the member, and meanwhile"
+    assert guest.missing and not guest.rebuilds, "and not beside what is measured next"
+
+
+def test_no_inode_table_is_written_while_rates_are_measured(
+    rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _measures(monkeypatch, 1.0)
+    rehearsed(Faulty(), "--measure", text=MIRRORS)
+    held = [call for call in rehearsed.twin.calls if "noinit_itable" in call]
+    assert held == [f"mount -o remount,noinit_itable /srv/{name}" for name in "pq"]
+
+
 def test_disks_of_the_twin_rebuild_at_one_pace_all_over() -> None:
     """`estimate` has the average of a hard disk's tracks; the throttles of the twin are its outer ones."""
     topology = load("examples/raid1-pair.yaml").topology

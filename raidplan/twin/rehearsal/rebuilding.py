@@ -40,27 +40,31 @@ class Rebuilt:
 
 
 def rebuild(rig: Rig, name: str, factor: float) -> Rebuilt:
-    """Takes the first member out of an array and back in, and measures; out again it goes then. Raises TwinError."""
+    """Takes the first member out of an array and back in, and measures. Raises TwinError.
+
+    Nothing is rebuilt before all is ready, not even by a spare, nor afterwards: it would take its share of what is measured then.
+    """
     twin, node, member = rig.twin, device_node(name), rig.members[name][0]
     most = rig.subject.topology.layout.arrays[name].sync_speed_max or SYNC_SPEED_MAX
     md = f"/sys/block/$(basename $(realpath {node}))/md"
-    take_out = f"mdadm --quiet {node} --fail {member} && sleep 1 && mdadm --quiet {node} --remove {member}"
+    freeze = f"echo frozen >{md}/sync_action"
     times = {"normal": seconds_of_a_read(twin, node)}
-    twin.run(take_out)
+    twin.run(
+        f"{freeze}; mdadm --quiet {node} --fail {member} && sleep 1 && mdadm --quiet {node} --remove {member}"
+    )
     times["degraded"] = seconds_of_a_read(twin, node)
     # The default and the stated limit are of the server; its links and disks are scaled here.
     limit = max(1, int(most * factor) // KIB)
     twin.run(
         f"for file in max min; do echo {limit} >{md}/sync_speed_$file; done; "
-        f"mdadm --zero-superblock {member}; mdadm --quiet {node} --add {member}"
+        f"mdadm --zero-superblock {member}; mdadm --quiet {node} --add {member}; echo idle >{md}/sync_action"
     )
     kernel = twin.run(f"basename $(realpath {node})").stdout.strip()
     rate = _rate(twin, kernel)
     times["rebuilding"] = seconds_of_a_read(twin, node)
-    # A rebuild that went on would take its share of what is measured next.
-    twin.run(take_out, check=False)
+    twin.run(freeze)
     if not _ended(twin, kernel):
-        raise TwinError(f"{kernel}: its rebuild goes on without the member")
+        raise TwinError(f"{kernel}: its rebuild goes on although it is frozen")
     return Rebuilt(rate, times)
 
 
