@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from raidplan.base.levels import LEVELS, copy_sets, raid10_copies
+from raidplan.base.levels import LEVELS, raid10_copies
 
 
 class Part(NamedTuple):
@@ -47,11 +47,8 @@ def reading(level: str, layout: str | None, members: int) -> list[Part]:
 
 def _copies_read(layout: str, members: int) -> list[Part]:
     kind, copies = raid10_copies(layout)
-    if kind == "near" and members % copies == 0:
-        # A stripe of mirrors: one of each reads.
-        sets = copy_sets(layout, members)
-        return [Part(slots, 1 / len(sets), 1 / len(sets)) for slots in sets]
-    # Far copies are read at the outer tracks without gaps; others have the second copies between the chunks.
+    # Far copies are read at the outer tracks without gaps. Of near ones md reads the copy on an idle disk, so a stream
+    # that is read ahead of comes from all; the chunks of the others pass under the heads meanwhile, as with offset copies.
     passed = 1 / members if kind == "far" else copies / members
     return [Part((slot,), 1 / members, passed) for slot in range(members)]
 

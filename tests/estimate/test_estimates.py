@@ -86,7 +86,7 @@ def test_a_link_bound_read_scales_with_all_members_and_a_platter_bound_one_with_
         ("level: raid5", 600, 500),
         ("level: raid6", 600, 400),
         ("level: raid6, layout: parity-last", 400, 400),
-        ("level: raid10", 300, 300),
+        ("level: raid10", 600, 300),
         ("level: raid10, layout: o2", 600, 300),
         ("level: raid1", 100, 100),
     ],
