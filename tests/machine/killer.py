@@ -18,7 +18,7 @@ from threading import Lock
 sys.path.insert(0, "/opt/raidplan")
 from raidplan.apply import world
 from raidplan.cli import run
-from raidplan.facts.run import ENVIRONMENT, Result
+from raidplan.facts.run import ENVIRONMENT, Result, clock_variable
 from raidplan.plan.step import Zero
 
 ALWAYS = (
@@ -88,21 +88,22 @@ def kill_all() -> None:
     time.sleep(60)
 
 
-def killing(argv: Sequence[str], stdin: str | bytes = "", **more: object) -> Result:
-    """Does it, or starts it and dies with it."""
+def killing(argv: Sequence[str], stdin: str | bytes = "", *, clock: int = 0, **more: object) -> Result:
+    """Does it, or starts it as `run` does and dies with it."""
     with one:
         program = program_of(argv)
         line = program[0] if only else " ".join(program)
         if is_destructive(program) and not_yet(line):
+            environment = ENVIRONMENT | clock_variable(argv[0], clock)
             child = subprocess.Popen(
-                list(argv), stdin=subprocess.PIPE, env=ENVIRONMENT, start_new_session=True
+                list(argv), stdin=subprocess.PIPE, env=environment, start_new_session=True
             )
             assert child.stdin
             child.stdin.write(stdin.encode() if isinstance(stdin, str) else stdin)
             child.stdin.close()
             time.sleep(seconds)
             kill_all()
-    return really_run(argv, stdin, **more)  # type: ignore[arg-type]
+    return really_run(argv, stdin, clock=clock, **more)  # type: ignore[arg-type]
 
 
 def killing_zero(device: str, action: Zero, tell: Callable[[float], None]) -> None:

@@ -15,7 +15,7 @@ from signal import SIGCONT, SIGSTOP
 sys.path.insert(0, "/opt/raidplan")
 from raidplan.apply import world
 from raidplan.cli import run
-from raidplan.facts.run import ENVIRONMENT, Result
+from raidplan.facts.run import ENVIRONMENT, Result, clock_variable
 
 SECONDS = 0.2
 """How long the program works before it is stopped."""
@@ -30,12 +30,13 @@ def wait() -> None:
         time.sleep(0.05)
 
 
-def pausing(argv: Sequence[str], stdin: str | bytes = "", **more: object) -> Result:
+def pausing(argv: Sequence[str], stdin: str | bytes = "", *, clock: int = 0, **more: object) -> Result:
     """Runs it to its end, with a rest if it is the one."""
     if not " ".join(argv).startswith(point):
-        return really_run(argv, stdin, **more)  # type: ignore[arg-type]
+        return really_run(argv, stdin, clock=clock, **more)  # type: ignore[arg-type]
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    child = subprocess.Popen(list(argv), text=True, env=ENVIRONMENT, start_new_session=True, **pipes)  # type: ignore[call-overload]
+    environment = ENVIRONMENT | clock_variable(argv[0], clock)
+    child = subprocess.Popen(list(argv), text=True, env=environment, start_new_session=True, **pipes)  # type: ignore[call-overload]
     time.sleep(SECONDS)
     child.send_signal(SIGSTOP)
     wait()
