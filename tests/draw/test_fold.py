@@ -132,7 +132,10 @@ def test_a_kept_disk_has_a_sign_and_a_legend() -> None:
 
 def test_mermaid_folds_too() -> None:
     buses: dict[str, Any] = {f"n{n}": {"type": "pcie", "generation": 4, "lanes": 4} for n in range(24)}
-    disks = {f"d{n}": {"behind": f"n{n}", "serial": f"S{n}", "size": "3.84TB"} for n in range(24)}
+    disks = {
+        f"d{n}": {"behind": f"n{n}", "serial": f"S{n}", "size": "3.84TB", "rotational": "false"}
+        for n in range(24)
+    }
     array = {"level": "raid10", "members": [*disks]}
     made = topology({"hardware": {"buses": buses, "disks": disks}, "arrays": {"pg": array}})
     text = mermaid(made, marks_of(made)).replace("#91;", "[").replace("#93;", "]")
