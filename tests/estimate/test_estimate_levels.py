@@ -81,7 +81,9 @@ def test_members_of_parity_alone_are_not_read(level: str, layout: str | None, id
 
 def test_one_of_a_mirror_reads() -> None:
     assert [part.slots for part in reading("raid1", None, 3)] == [(0, 1, 2)]
-    assert [part.slots for part in reading("raid10", "n2", 6)] == [(slot,) for slot in range(6)], "every idle copy"
+    assert [part.slots for part in reading("raid10", "n2", 6)] == [(slot,) for slot in range(6)], (
+        "every idle copy"
+    )
     assert reading("raid10", "n2", 6) == reading("raid10", "o2", 6)
     assert [part.passed for part in reading("raid10", "f2", 4)] == [1 / 4] * 4
     assert [part.passed for part in reading("raid10", "n2", 3)] == [2 / 3] * 3
