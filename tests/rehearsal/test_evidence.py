@@ -83,6 +83,24 @@ def test_a_writer_that_failed_is_seen_where_later_writes_go_well(rehearsed: Rehe
     assert differs == {"filesystems.five"}
 
 
+@pytest.mark.parametrize(
+    ("faulty", "words"),
+    [
+        (Faulty(stumbles=True), "filesystems.five"),
+        (Faulty(damaged=True), "filesystems.five, /srv/five"),
+        (Faulty(differs=True), "arrays.five: mismatches"),
+        (Faulty(stays=True), ""),
+    ],
+)
+def test_what_went_otherwise_is_said_at_once(rehearsed: Rehearsal, faulty: Faulty, words: str) -> None:
+    """Who interrupts a rehearsal of hours has no report."""
+    rehearsed(faulty, "--faults", "d1", code=FINDINGS if words else OK)
+    assert (
+        f"1 of 1: pulled disk d1: {f'NOT as predicted ({words})' if words else 'as predicted'}, "
+        in rehearsed.said()
+    )
+
+
 def test_a_boot_that_comes_up_and_hangs_is_no_boot_that_stops(rehearsed: Rehearsal) -> None:
     report = rehearsed(
         Faulty(hangs=True, boots_always=True), "--faults", "boot:a", text=SERVER, code=FINDINGS
