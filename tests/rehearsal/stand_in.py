@@ -239,6 +239,8 @@ class StandIn:
         if word == "acknowledged":
             names = [name for name, entry in self.topology.layout.filesystems.items() if entry.mount]
             return dict.fromkeys(names, 0 if self.faulty.idle else 5)
+        if word == "paging":
+            return self.look()["swap"]
         return self.look(*map(int, numbers)) if word == "look" else None
 
     def disks(self, *, moved: bool) -> dict[str, dict[str, str]]:
@@ -310,14 +312,13 @@ class StandIn:
             for name, array in layout.arrays.items()
         }
         alive = self.faulty.survives_all or found.get(MACHINE, Outcome.INTACT).survives
-        alive = alive and self.faulty.pages
         paging = (
             {}
             if self.at_boot or not layout.swap
             else {
-                "areas": {"/dev/md126": 2048 * (not self.faulty.swapless)},
+                "areas": {"/dev/md126": 2048 * (alive and not self.faulty.swapless)},
                 "alive": alive,
-                "reads": alive,
+                "reads": alive and self.faulty.pages,
                 "error": "",
             }
         )

@@ -120,10 +120,10 @@ def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) 
         return None if active is None else Observation(thing, predicted, active, {"active": active})
     if thing == MACHINE or thing[0] == "swap":
         swap = found["swap"]
-        if thing != MACHINE and (
-            not swap or not any(swap["areas"].values()) or len(topology.layout.swap) > 1
-        ):
-            return None  # no page lies in it, or those of all areas in one process: which was lost cannot be told apart
+        if thing != MACHINE and (not swap or len(topology.layout.swap) > 1):
+            return (
+                None  # no process is in it, or one in all areas: which of them was lost cannot be told apart
+            )
         works = not swap or (swap["alive"] and swap["reads"] and not swap["error"])
         works = works and (thing != MACHINE or _stands(found["mounts"].get("/")))
         return Observation(thing, predicted, works, swap)
