@@ -149,6 +149,35 @@ def test_an_array_lacks_what_was_pulled_and_no_more(mixed: Topology, tmp_path: P
     assert [right(case, number, spare) for number in range(3)] == [True, True, False], "it takes the place"
 
 
+@pytest.mark.parametrize(
+    ("disks", "degraded", "right", "late"),
+    [
+        (("jossd",), 0, True, False),
+        (("jossd",), 1, False, False),
+        (("jo3", "jossd"), 0, False, True),
+        (("jo3", "jossd"), 1, True, False),
+        (("jo3", "jossd"), 2, False, False),
+    ],
+)
+def test_an_array_without_its_journal_is_read_and_lacks_no_other_member(
+    disks: tuple[str, ...], degraded: int, right: bool, late: bool
+) -> None:
+    of = load("examples/raid6-journal.yaml").topology
+    assert of is not None
+    survival = survive(of)
+    case = Case("x", "pair", disks, survival.after(disks))
+    array = {"array_state": "clean", "degraded": str(degraded), "read": ""}
+    mount: dict[str, Any] = {"mounted": True, "writer": "Input/output error", "write": "Input/output error", "read": "Input/output error"}  # fmt: skip
+    seen = {"arrays": {"journaled": array}, "mounts": {"/srv/journaled": mount}, "swap": {}}
+    made = observations(case, survival, of, seen)
+    (one,) = (one for one in made if one.thing == ("arrays", "journaled"))
+    assert (one.as_predicted, one.is_late) == (right, late)
+    assert list(lost_bytes(seen, made, of)) == [], "of a file system that was shut down nothing can be read"
+    for damaged, lost in (([], []), ([3], ["/srv/journaled"])):
+        mount["read"] = {"acknowledged": 99, "damaged": damaged}
+        assert list(lost_bytes(seen, made, of)) == lost, "what it gives is what was written"
+
+
 def test_an_array_of_arrays_lacks_those_that_stop(tmp_path: Path) -> None:
     nested = topology(
         MIXED.replace(
