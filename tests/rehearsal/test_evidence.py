@@ -11,7 +11,7 @@ import pytest
 
 from raidplan.cli import FINDINGS, OK, VOID
 from raidplan.twin.rehearsal import places
-from raidplan.twin.rehearsal.faults import CHECK, LOOKS
+from raidplan.twin.rehearsal.faults import CHECK, IDLE_LOOKS, LOOKS, WHOLE
 from raidplan.twin.rehearsal.rig import GIVEN, Rig
 from tests.rehearsal.conftest import LAYOUT, SERVER, Rehearsal
 from tests.rehearsal.stand_in import Faulty
@@ -286,6 +286,33 @@ def test_the_count_of_an_earlier_check_is_not_taken(
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     done = subprocess.run(["sh", "-c", script], env=environment, capture_output=True, text=True, timeout=20)
     assert done.stdout == said
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_a_rebuild_that_has_yet_to_begin_is_waited_for(begins: bool, tmp_path: Path) -> None:
+    """After a member was added the kernel says `idle` for a while; an array for which nothing is done stays short."""
+    md = tmp_path / "five/md"
+    md.mkdir(parents=True)
+    (md / "degraded").write_text("1")
+    (md / "sync_action").write_text("idle")
+    begin = f"[ $count != 3 ] || echo recover >{md}/sync_action; [ $count != 60 ] || echo 0 >{md}/degraded"
+    programs = {
+        "sleep": f"echo x >>{tmp_path}/slept; count=$(wc -l <{tmp_path}/slept); {begin if begins else ':'}",
+        "mdadm": f"cat {md}/degraded >{tmp_path}/waited",
+    }
+    for name, text in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    script = WHOLE.format(array="/dev/five").replace("/sys/block", str(tmp_path))
+    subprocess.run(["sh", "-c", script], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, check=True, timeout=60)
+    assert (tmp_path / "waited").read_text().strip() == ("0" if begins else "1")
+    assert len((tmp_path / "slept").read_text().split()) == (60 if begins else IDLE_LOOKS)
+
+
+def test_a_blank_disk_that_no_array_took_was_not_rebuilt(rehearsed: Rehearsal) -> None:
+    """A disk that kept its content comes back by itself, and every array is whole."""
+    report = rehearsed(Faulty(rejoins=True), "--faults", "replaced:d1", code=FINDINGS)
+    assert report["cases"][0]["returned"].startswith("no blank disk was taken")
 
 
 @pytest.mark.parametrize(
