@@ -1,12 +1,14 @@
 """`python -m tests.rehearsal.everything [n/m]`: every example rehearsed, each with a record; `--show` prints what held.
 
 All faults are tried on the examples whose plans are kept whole, on each other one its first disk; every second one runs on
-Debian 13. An example that has a record of the same layout is left out, so a part that was interrupted goes on where it was.
+Debian 13. An example that has a record of the same layout, predictions, plan and evidence is left out, so a part that was
+interrupted goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import subprocess
 import sys
@@ -19,8 +21,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from raidplan.cli import INTERRUPTED, run
+from raidplan.cli.rehearse import PAIRS
+from raidplan.plan.codec import plan_digest
+from raidplan.plan.step import Plan
 from raidplan.review.pipeline import load, plan
-from raidplan.twin.rehearsal.subject import Unsuited, subject_of
+from raidplan.twin.rehearsal.cases import Case, Source, cases_of, control
+from raidplan.twin.rehearsal.subject import Subject, Unsuited, subject_of
 from raidplan.twin.server import Twin
 from tests.examples import EXAMPLES
 from tests.forms import PLANS
@@ -28,6 +34,9 @@ from tests.machine.servers import SIDE_BY_SIDE
 from tests.parts import ROOT
 
 RECORDS = ROOT / ".results" / "rehearsal.jsonl"
+EVIDENCE = 1
+"""One more each time that a rehearsal looks at more, or closer: what an earlier one took for seen does not count."""
+SEED = 1
 SUITES = ("bookworm", "trixie")
 ON = {"linear": "bookworm", "loops": "trixie"}
 """Linux 6.12 has no linear arrays (they went with 6.8 and are back in 6.14): what the kernel cannot run, apply refuses. Another one makes up for it."""
@@ -47,6 +56,8 @@ class Wanted:
     scale: int
     layout: str
     """The digest of the layout that the twin has."""
+    basis: str
+    """The digest of what is predicted of each case, and of the plan."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,8 @@ class Record:
     seconds: int
     versions: Mapping[str, str]
     commit: str
+    basis: str = ""
+    """None was kept at first."""
 
 
 def wanted() -> tuple[list[Wanted], dict[str, str]]:
@@ -85,17 +98,34 @@ def wanted() -> tuple[list[Wanted], dict[str, str]]:
         faults = "all" if name in PLANS else next(iter(subject.topology.layout.hardware.disks))
         place = sum(one.example not in LATER for one in found)
         suite = LATER.get(name) or ON.get(name, SUITES[place % len(SUITES)])
-        found.append(Wanted(name, suite, faults, scale, digest(subject.text)))
+        made = planned(subject.text)
+        found.append(Wanted(name, suite, faults, scale, made.layout_digest, basis(subject, faults, made)))
     return found, unsuited
 
 
-def digest(text: str) -> str:
+def planned(text: str) -> Plan:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "twin.yaml"
         file.write_text(text)
         made, _ = plan(load(str(file)))
     assert made is not None
-    return made.layout_digest
+    return made
+
+
+def basis(subject: Subject, faults: str, made: Plan) -> str:
+    """The digest of all that a record has to be of today for: with another prediction or plan it says nothing."""
+    source = Source(subject.topology, PAIRS, SEED)
+    cases = [*cases_of(source, faults), *filter(None, [control(source.survival)])]
+    return digest([EVIDENCE, plan_digest(made), [_prediction(case) for case in cases]])
+
+
+def _prediction(case: Case) -> Sequence[object]:
+    outcomes = sorted(([*map(str, thing)], outcome.name) for thing, outcome in case.predicted.items())
+    return case.fault.value, case.kind, case.name, case.disks, outcomes
+
+
+def digest(value: object) -> str:
+    return "sha256:" + hashlib.sha256(json.dumps(value).encode()).hexdigest()
 
 
 def part_of(every: Sequence[Wanted], part: str) -> list[Wanted]:
@@ -116,7 +146,7 @@ def rehearsed(one: Wanted) -> Record:
     report.parent.mkdir(exist_ok=True)
     report.unlink(missing_ok=True)
     start = time.monotonic()
-    words = ["--faults", one.faults, "--suite", one.suite, "--scale", str(one.scale), "--seed", "1"]
+    words = ["--faults", one.faults, "--suite", one.suite, "--scale", str(one.scale), "--seed", str(SEED)]
     code = run(["rehearse", f"examples/{one.example}.yaml", *words, "--format", "json", "-o", str(report)])
     if code == INTERRUPTED:
         raise SystemExit(code)  # that it was cut off is no result
@@ -148,8 +178,8 @@ def differences(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _counts(one: Wanted, record: Record | None) -> bool:
-    """All faults were tried, and everything went as predicted."""
-    return record is not None and record.faults == one.faults and record.code == 0
+    """All faults were tried, on what is predicted and planned today, and everything went as predicted."""
+    return record is not None and (record.faults, record.basis, record.code) == (one.faults, one.basis, 0)
 
 
 def share(found: Sequence[Record]) -> str:
@@ -163,11 +193,15 @@ def show() -> bool:
     """Prints each example's record and the share that held; whether all of them have one, and all held."""
     every, unsuited = wanted()
     known = records()
-    counted = []
+    counted, before = [], []
     for one in every:
         record = known.get((one.example, one.suite, one.layout))
         if record is None or record.faults != one.faults:
             print(f"{one.example:28}{one.suite:10}no record of this layout")
+            continue
+        if record.basis != one.basis:
+            before.append(record)
+            print(f"{one.example:28}{one.suite:10}not counted: predictions, plan or evidence are others than at {record.commit}")  # fmt: skip
             continue
         counted.append(record)
         kernel = record.versions.get("kernel", "")
@@ -176,6 +210,8 @@ def show() -> bool:
             print(f"{'':28}differs: {each}")
     for name, why in unsuited.items():
         print(f"{name:28}not rehearsed: {why}")
+    if before:
+        print(f"not counted: {share(before)}")
     print(share(counted))
     return len(counted) == len(every) and all(record.code == 0 for record in counted)
 

@@ -16,10 +16,12 @@ from typing import Any
 
 from raidplan.cli import INTERRUPTED, run
 from raidplan.review.pipeline import load
-from raidplan.twin.rehearsal.subject import subject_of
+from raidplan.twin.rehearsal.measure import UNLIMITED, estimates, rates_of, scale_of, throttles, without_heads
+from raidplan.twin.rehearsal.subject import Subject, subject_of
+from raidplan.twin.server.hardware import chain
 from tests.machine.boots import commit
 from tests.parts import ROOT
-from tests.rehearsal.everything import digest
+from tests.rehearsal.everything import digest, planned
 
 RECORDS = ROOT / ".results" / "rates.jsonl"
 EXAMPLES = (
@@ -52,11 +54,13 @@ class Rates:
     """With every limit halved it was slower."""
     seconds: int
     commit: str
+    basis: str = ""
+    """The digest of what was predicted and of the throttles; none was kept at first."""
 
     @property
     def good(self) -> bool:
-        """All was measured, and was as predicted."""
-        return bool(self.rates) and self.control and not self.off
+        """All was measured, to the end, and was as predicted."""
+        return self.code == 0 and bool(self.rates) and self.control and not self.off
 
     @property
     def off(self) -> list[str]:
@@ -68,11 +72,29 @@ class Rates:
         ]
 
 
-def of_today(example: str) -> str:
-    """The digest of an example's layout as the twin has it."""
+def of_today(example: str) -> tuple[str, str]:
+    """The digests of an example's layout as the twin has it, and of its rates as they are predicted and throttled."""
     topology = load(f"examples/{example}.yaml").topology
     assert topology is not None, example
-    return digest(subject_of(topology).text)
+    subject = subject_of(topology)
+    return planned(subject.text).layout_digest, basis(subject)
+
+
+def basis(subject: Subject) -> str:
+    """The digest of what is predicted of the rates, and of the limits of disks and links that they are measured with."""
+    topology = without_heads(subject.topology)
+    found, at_work = estimates(topology)
+    factor = scale_of(found)
+    rates = [
+        (each.name, [(what, round(rate)) for what, rate in rates_of(each, factor).items()], each in at_work)
+        for each in found
+    ]
+    disks, links = throttles(topology, factor)
+    limits = [
+        (disk.name, disk.limit_bytes_per_second, [(link.name, link.bytes_per_second) for link in chain(disk, links) if link.bytes_per_second != UNLIMITED])
+        for disk in disks
+    ]  # fmt: skip
+    return digest([rates, limits])
 
 
 def measured(example: str) -> Rates:
@@ -92,7 +114,8 @@ def measured(example: str) -> Rates:
         if (rate := claim.get("bytes_per_second"))
     ]
     control = said.get("control") or {"as_predicted": False}
-    record = Rates(example, of_today(example), code, rates, control["as_predicted"], round(time.monotonic() - start), commit())  # fmt: skip
+    layout, on = of_today(example)
+    record = Rates(example, layout, code, rates, control["as_predicted"], round(time.monotonic() - start), commit(), on)  # fmt: skip
     with RECORDS.open("a") as file:
         file.write(json.dumps(asdict(record)) + "\n")
     return record
@@ -104,13 +127,18 @@ def records() -> dict[str, Rates]:
     return {record.example: record for record in (Rates(**json.loads(line)) for line in lines)}
 
 
+def is_of_today(record: Rates) -> bool:
+    """The layout, what is predicted of its rates and the limits are the same."""
+    return (record.layout, record.basis) == of_today(record.example)
+
+
 def show(examples: Iterable[str]) -> bool:
     """Prints each example's rates; whether enough of them were as predicted."""
     known, good, every = records(), 0, list(examples)
     for name in every:
         record = known.get(name)
-        if record is None or record.layout != of_today(name):
-            print(f"{name:24}no record of this layout")
+        if record is None or not is_of_today(record):
+            print(f"{name:24}no record of this layout as it is predicted today")
             continue
         good += record.good
         words = "; ".join(record.off) or ("all within a fifth" if record.rates else "nothing was measured")
@@ -127,7 +155,7 @@ def main(words: Sequence[str]) -> int:
     asked = parser.parse_args(words)
     known = records()
     for name in () if asked.show else asked.names:
-        if name not in known or known[name].layout != of_today(name) or not known[name].good:
+        if name not in known or not is_of_today(known[name]) or not known[name].good:
             measured(name)
     return 0 if show(asked.names) else 1
 

@@ -95,6 +95,8 @@ class Faulty:
     """Once a disk was pulled, a record cannot be written, but all later ones can."""
     swapless: bool = False
     """No page lies in any swap area."""
+    rejoins: bool = False
+    """A disk that was to be blank is in its arrays before anybody puts it there."""
     pages: bool = True
     """What is in swap is read again and again."""
     steps: int = 3
@@ -210,6 +212,8 @@ class StandIn:
             return 0, "1 0" if self.out and not self.faulty.stays else "0 0"
         if "random.Random" in text:
             return 0, "0.05" if self.slow and self.faulty.limps else "0.001"
+        if "--add" in words and self.faulty.rejoins:
+            return 0, ""
         if "--add" in words:
             return 0, "returned" if "--re-add" in words else "added"
         return 0, "kernel 6.1.0\nmdadm v4.2\nDebian 12.5\ninitramfs-tools 0.142\n" if "uname" in text else ""
@@ -239,6 +243,8 @@ class StandIn:
         if word == "acknowledged":
             names = [name for name, entry in self.topology.layout.filesystems.items() if entry.mount]
             return dict.fromkeys(names, 0 if self.faulty.idle else 5)
+        if word == "paging":
+            return self.look()["swap"]
         return self.look(*map(int, numbers)) if word == "look" else None
 
     def disks(self, *, moved: bool) -> dict[str, dict[str, str]]:
@@ -310,14 +316,13 @@ class StandIn:
             for name, array in layout.arrays.items()
         }
         alive = self.faulty.survives_all or found.get(MACHINE, Outcome.INTACT).survives
-        alive = alive and self.faulty.pages
         paging = (
             {}
             if self.at_boot or not layout.swap
             else {
-                "areas": {"/dev/md126": 2048 * (not self.faulty.swapless)},
+                "areas": {"/dev/md126": 2048 * (alive and not self.faulty.swapless)},
                 "alive": alive,
-                "reads": alive,
+                "reads": alive and self.faulty.pages,
                 "error": "",
             }
         )

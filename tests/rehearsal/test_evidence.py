@@ -11,7 +11,7 @@ import pytest
 
 from raidplan.cli import FINDINGS, OK, VOID
 from raidplan.twin.rehearsal import places
-from raidplan.twin.rehearsal.faults import CHECK, LOOKS
+from raidplan.twin.rehearsal.faults import CHECK, IDLE_LOOKS, LOOKS, WHOLE
 from raidplan.twin.rehearsal.rig import GIVEN, Rig
 from tests.rehearsal.conftest import LAYOUT, SERVER, Rehearsal
 from tests.rehearsal.stand_in import Faulty
@@ -83,6 +83,24 @@ def test_a_writer_that_failed_is_seen_where_later_writes_go_well(rehearsed: Rehe
     assert differs == {"filesystems.five"}
 
 
+@pytest.mark.parametrize(
+    ("faulty", "words"),
+    [
+        (Faulty(stumbles=True), "filesystems.five"),
+        (Faulty(damaged=True), "filesystems.five, /srv/five"),
+        (Faulty(differs=True), "arrays.five: mismatches"),
+        (Faulty(stays=True), ""),
+    ],
+)
+def test_what_went_otherwise_is_said_at_once(rehearsed: Rehearsal, faulty: Faulty, words: str) -> None:
+    """Who interrupts a rehearsal of hours has no report."""
+    rehearsed(faulty, "--faults", "d1", code=FINDINGS if words else OK)
+    assert (
+        f"1 of 1: pulled disk d1: {f'NOT as predicted ({words})' if words else 'as predicted'}, "
+        in rehearsed.said()
+    )
+
+
 def test_a_boot_that_comes_up_and_hangs_is_no_boot_that_stops(rehearsed: Rehearsal) -> None:
     report = rehearsed(
         Faulty(hangs=True, boots_always=True), "--faults", "boot:a", text=SERVER, code=FINDINGS
@@ -95,9 +113,22 @@ def test_a_boot_that_comes_up_and_hangs_is_no_boot_that_stops(rehearsed: Rehears
 
 
 def test_swap_in_which_nothing_lies_is_not_seen_to_go_on(rehearsed: Rehearsal) -> None:
-    for faulty, seen in ((Faulty(), True), (Faulty(swapless=True), False)):
-        (case,) = rehearsed(faulty, "--faults", "d1")["cases"]
-        assert any(one["path"] == "swap.mirror" for one in case["observed"]) is seen
+    """Nor is the machine, which would not miss it."""
+    (case,) = rehearsed(Faulty(), "--faults", "d1")["cases"]
+    assert any(one["path"] == "swap.mirror" for one in case["observed"])
+    report = rehearsed(Faulty(swapless=True), "--faults", "d1", code=FINDINGS)
+    last = report["stages"][-1]
+    assert last["name"] == "prepare" and "nothing was written to swap on /dev/md126" in last["detail"]
+
+
+def test_swap_is_seen_to_be_lost_though_none_of_it_is_used_any_more(rehearsed: Rehearsal) -> None:
+    """The kernel frees it with the process that died of it."""
+    striped = LAYOUT.replace("mirror: {level: raid1", "mirror: {level: raid0").replace(
+        "[d0.p, d2.p], bitmap: internal}", "[d0.p, d2.p]}"
+    )
+    (case,) = rehearsed(Faulty(), "--faults", "d0", text=striped)["cases"]
+    seen = {one["path"]: one["survived"] for one in case["observed"]}
+    assert seen["machine"] is False and seen["swap.mirror"] is False
 
 
 def test_an_array_that_nothing_was_to_touch_has_all_its_members(rehearsed: Rehearsal) -> None:
@@ -198,7 +229,7 @@ def test_how_many_writes_the_power_cut_lost_is_in_the_report(rehearsed: Rehearsa
 def test_a_writer_that_writes_nothing_ends_it(rehearsed: Rehearsal, choice: str, stage: str) -> None:
     report = rehearsed(Faulty(idle=True), "--faults", choice, code=FINDINGS)
     last = report["stages"][-1]
-    assert last["name"] == stage and "no record was written on five" in last["detail"]
+    assert last["name"] == stage and "nothing was written to five" in last["detail"]
 
 
 @pytest.mark.parametrize("content", ["right", "wrong"])
@@ -255,6 +286,33 @@ def test_the_count_of_an_earlier_check_is_not_taken(
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     done = subprocess.run(["sh", "-c", script], env=environment, capture_output=True, text=True, timeout=20)
     assert done.stdout == said
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_a_rebuild_that_has_yet_to_begin_is_waited_for(begins: bool, tmp_path: Path) -> None:
+    """After a member was added the kernel says `idle` for a while; an array for which nothing is done stays short."""
+    md = tmp_path / "five/md"
+    md.mkdir(parents=True)
+    (md / "degraded").write_text("1")
+    (md / "sync_action").write_text("idle")
+    begin = f"[ $count != 3 ] || echo recover >{md}/sync_action; [ $count != 60 ] || echo 0 >{md}/degraded"
+    programs = {
+        "sleep": f"echo x >>{tmp_path}/slept; count=$(wc -l <{tmp_path}/slept); {begin if begins else ':'}",
+        "mdadm": f"cat {md}/degraded >{tmp_path}/waited",
+    }
+    for name, text in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    script = WHOLE.format(array="/dev/five").replace("/sys/block", str(tmp_path))
+    subprocess.run(["sh", "-c", script], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, check=True, timeout=60)
+    assert (tmp_path / "waited").read_text().strip() == ("0" if begins else "1")
+    assert len((tmp_path / "slept").read_text().split()) == (60 if begins else IDLE_LOOKS)
+
+
+def test_a_blank_disk_that_no_array_took_was_not_rebuilt(rehearsed: Rehearsal) -> None:
+    """A disk that kept its content comes back by itself, and every array is whole."""
+    report = rehearsed(Faulty(rejoins=True), "--faults", "replaced:d1", code=FINDINGS)
+    assert report["cases"][0]["returned"].startswith("no blank disk was taken")
 
 
 @pytest.mark.parametrize(

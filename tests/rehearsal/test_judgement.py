@@ -149,6 +149,35 @@ def test_an_array_lacks_what_was_pulled_and_no_more(mixed: Topology, tmp_path: P
     assert [right(case, number, spare) for number in range(3)] == [True, True, False], "it takes the place"
 
 
+@pytest.mark.parametrize(
+    ("disks", "degraded", "right", "late"),
+    [
+        (("jossd",), 0, True, False),
+        (("jossd",), 1, False, False),
+        (("jo3", "jossd"), 0, False, True),
+        (("jo3", "jossd"), 1, True, False),
+        (("jo3", "jossd"), 2, False, False),
+    ],
+)
+def test_an_array_without_its_journal_is_read_and_lacks_no_other_member(
+    disks: tuple[str, ...], degraded: int, right: bool, late: bool
+) -> None:
+    of = load("examples/raid6-journal.yaml").topology
+    assert of is not None
+    survival = survive(of)
+    case = Case("x", "pair", disks, survival.after(disks))
+    array = {"array_state": "clean", "degraded": str(degraded), "read": ""}
+    mount: dict[str, Any] = {"mounted": True, "writer": "Input/output error", "write": "Input/output error", "read": "Input/output error"}  # fmt: skip
+    seen = {"arrays": {"journaled": array}, "mounts": {"/srv/journaled": mount}, "swap": {}}
+    made = observations(case, survival, of, seen)
+    (one,) = (one for one in made if one.thing == ("arrays", "journaled"))
+    assert (one.as_predicted, one.is_late) == (right, late)
+    assert list(lost_bytes(seen, made, of)) == [], "of a file system that was shut down nothing can be read"
+    for damaged, lost in (([], []), ([3], ["/srv/journaled"])):
+        mount["read"] = {"acknowledged": 99, "damaged": damaged}
+        assert list(lost_bytes(seen, made, of)) == lost, "what it gives is what was written"
+
+
 def test_an_array_of_arrays_lacks_those_that_stop(tmp_path: Path) -> None:
     nested = topology(
         MIXED.replace(
@@ -327,7 +356,47 @@ def test_the_witness_finds_each_damaged_record(tmp_path: Path, monkeypatch: pyte
         file.seek(4 * witness.RECORD + 77)
         file.write(b"x")
     assert witness.damaged("five", str(mount), 0, 6, 0)["damaged"] == [4]
+    monkeypatch.setattr(witness, "MOUNTS", tmp_path / "mounts")
+    witness.MOUNTS.write_text(f"30 1 8:1 / {mount} rw - ext4 /dev/sda1 rw\n")
     assert witness.writes(str(mount), 0) == ""
+
+
+def test_below_a_mount_point_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(witness, "MOUNTS", tmp_path / "mounts")
+    mount = tmp_path / "with a space"
+    mount.mkdir()
+    escaped = str(mount).replace(" ", "\\040")
+    witness.MOUNTS.write_text(
+        f"30 1 8:1 / {escaped} rw - ext4 /dev/sda1 rw\n31 1 8:2 / /srv rw - xfs /dev/sdb rw\n"
+    )
+    assert witness.mounted(str(mount)) and not witness.mounted(str(tmp_path))
+    assert witness.writes(str(tmp_path), 0) == "not mounted" and not (tmp_path / "rehearsal.0.now").exists()
+
+
+def test_an_array_is_looked_at_though_udev_took_its_link_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where mdadm cannot stop an array that lost too much, it tells udev that the array has gone."""
+    for name in ("BLOCKS", "HOME", "SWAPS", "MOUNTS", "CACHES"):
+        monkeypatch.setattr(witness, name, tmp_path / name)
+    for file in (witness.SWAPS, witness.MOUNTS):
+        file.write_text("head\n" * (file is witness.SWAPS))
+    md, link = witness.BLOCKS / "md0/md", tmp_path / "five"
+    md.mkdir(parents=True)
+    for name, value in {
+        "level": "raid5",
+        "array_state": "clean",
+        "raid_disks": "2",
+        "chunk_size": "4096",
+    }.items():
+        (md / name).write_text(value)
+    link.symlink_to(tmp_path / "md0")
+    given: dict[str, Any] = {"arrays": {"five": str(link)}, "mounts": {}, "swaps": {}}
+    witness.start(given)
+    link.unlink()
+    assert witness.look(given)["arrays"]["five"]["array_state"] == "clean"
+    (witness.HOME / "nodes.json").unlink()
+    assert witness.look(given)["arrays"]["five"] == {"missing": "No such file or directory"}, "after a boot"
 
 
 def test_a_writer_that_cannot_write_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -118,6 +120,28 @@ def test_no_more_is_moved_than_there_is_room_for(tmp_path: Path, monkeypatch: py
     assert measure._read(rig, "p", 1e6) == 9, "ten seconds of it"
 
 
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, TwinError])
+def test_who_interrupts_readers_side_by_side_does_not_wait_for_them(
+    monkeypatch: pytest.MonkeyPatch, failure: type[BaseException]
+) -> None:
+    """They end with the machine, which ends after that."""
+    ended, seen = threading.Event(), []
+
+    def read(_: object, name: str, rate: float) -> float:
+        if name == "first":
+            raise failure
+        seen.append(ended.wait(20))
+        return rate
+
+    monkeypatch.setattr(measure, "_read", read)
+    rig: Any = None
+    began = time.monotonic()
+    with pytest.raises(failure):
+        measure._all(rig, {"first": 1.0, "other": 1.0, "without": 0.0})
+    assert time.monotonic() - began < 15
+    ended.set()
+
+
 def test_a_mount_point_with_a_blank_is_one_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "mirrors.yaml"
     file.write_text(MIRRORS.replace("/srv/p", "'/srv/my p'"))
@@ -151,7 +175,7 @@ def test_readers_of_copies_side_by_side_get_at_least_what_is_predicted(
     monkeypatch.setattr(
         measure,
         "_all",
-        lambda rig, rates, factor: {name: rate * factor * off for name, rate in rates.items()},
+        lambda rig, rates: {name: rate * off for name, rate in rates.items()},
     )
     report = rehearsed(Faulty(), "--measure", code=code, text=MIRRORS)
     said = [claim for case in report["cases"] for claim in case["claims"] if claim["what"] == "read together"]

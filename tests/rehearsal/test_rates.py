@@ -21,9 +21,19 @@ GOOD = Rates("loops", "", 0, (("arrays.a", "read alone", 100, 119, True), ("arra
         (replace(GOOD, rates=(("arrays.a", "read alone", 100, 121, False),)), False),
         (replace(GOOD, rates=()), False),
         (replace(GOOD, control=False), False),
+        (replace(GOOD, code=1), False),
         (replace(GOOD, layout="of yesterday"), False),
+        (replace(GOOD, basis="of yesterday"), False),
     ],
-    ids=["within", "one is off", "nothing measured", "void", "another layout"],
+    ids=[
+        "within",
+        "one is off",
+        "nothing measured",
+        "void",
+        "not to its end",
+        "another layout",
+        "another prediction",
+    ],
 )
 def test_a_layout_counts_with_all_its_rates_and_its_control(
     record: Rates,
@@ -33,7 +43,8 @@ def test_a_layout_counts_with_all_its_rates_and_its_control(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(rates, "RECORDS", tmp_path / "rates.jsonl")
-    today = record if record.layout else replace(record, layout=of_today("loops"))
+    layout, on = of_today("loops")
+    today = replace(record, layout=record.layout or layout, basis=record.basis or on)
     rates.RECORDS.write_text(json.dumps(asdict(today)) + "\n")
     assert (rates.main(["loops", "--show"]) == 0) is counts
     assert ("1 of 1 layouts" in capsys.readouterr().out) is counts

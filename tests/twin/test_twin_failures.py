@@ -141,6 +141,29 @@ def test_a_monitor_that_ends_after_its_greeting_does_not_answer(tmp_path: Path) 
         Monitor(path)
 
 
+@pytest.mark.parametrize("end", [b"", b'{"return": {"sta'], ids=["nothing", "a part of an answer"])
+def test_a_machine_that_ends_while_it_answers_has_closed_its_monitor(end: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "qmp"
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(path))
+    listening.listen()
+
+    def answer() -> None:
+        with listening.accept()[0] as connection:
+            connection.sendall(b'{"QMP": {}}\n')
+            connection.recv(100)
+            connection.sendall(end)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    try:
+        with pytest.raises(TwinError, match="closed its monitor"):
+            Monitor(path)
+    finally:
+        thread.join()
+        listening.close()
+
+
 def test_a_machine_that_nobody_would_end_is_ended_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,15 @@ if ! mdadm --detail {array} | grep -q "active sync.*$(basename $(realpath {node}
 fi"""
 BLANK = """\
 mdadm --manage {array} --remove detached; mdadm --manage {array} --remove failed; mdadm --manage {array} --add {node} && echo added"""
+IDLE_LOOKS = 20
+WHOLE = f"""\
+md=/sys/block/$(basename $(realpath {{array}}))/md; idle=0
+while [ -e $md/degraded ] && [ "$(cat $md/degraded)" != 0 ] && [ $idle -lt {IDLE_LOOKS} ]; do
+  [ "$(cat $md/sync_action)" = idle ] && idle=$((idle + 1)) || idle=0
+  sleep 0.5
+done
+mdadm --wait {{array}} >/dev/null 2>&1"""
+"""Until no member is missing, or nothing is done about it: `mdadm --wait` alone ends before a rebuild that has yet to begin."""
 CHECK = """\
 md=/sys/block/$(basename $(realpath {array}))/md
 echo check >$md/sync_action || exit
@@ -108,8 +117,8 @@ def brought_back(rig: Rig, case: Case) -> Back:
     there = (f"for try in $(seq 100); do [ -b {node} ] && break; sleep 0.2; done" for _, node in commands)
     script = [*there, "udevadm settle", *(way.format(array=array, node=node) for array, node in commands)]
     done = rig.twin.run(["sh", "-c", "\n".join(script)], check=False, timeout=BACK_SECONDS)
-    waited = "; ".join(f"mdadm --wait {array} >/dev/null 2>&1" for array in dict(commands))
-    rig.twin.run(["sh", "-c", f"{waited}; sleep 1"], check=False, timeout=REBUILD_SECONDS)
+    waited = "\n".join(WHOLE.format(array=array) for array in dict(commands))
+    rig.twin.run(["sh", "-c", f"{waited}\nsleep 1"], check=False, timeout=REBUILD_SECONDS)
     found = rig.observation()
     if found is None:
         return "the machine does not answer after the disks were back", False, []
@@ -121,6 +130,8 @@ def brought_back(rig: Rig, case: Case) -> Back:
         what = f"degraded still: {', '.join(short)}" if short else f"damaged: {', '.join(damaged)}"
         return f"{what}; {done.stderr.strip()[-300:]}", False, []
     said = done.stdout.split()
+    if case.fault is Fault.REPLACED and "added" not in said:
+        return "no blank disk was taken, and every array is whole", False, []
     way = "rebuilt" if "added" in said else "re-added" if "returned" in said else "whole by itself"
     return way, True, list(_scrubbed(rig, case))
 

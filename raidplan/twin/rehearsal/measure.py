@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -41,6 +41,8 @@ MOST = 24_000_000
 """Bytes per second of the fastest array after scaling: emulation reads several times as fast."""
 SECONDS = 10
 WITHIN = 0.2
+UNLIMITED = 1 << 40
+"""Bytes per second of a link that limits nothing."""
 WRITE_FROM = 4 * MIB
 """Dirty bytes from which on the kernel writes."""
 READ_AHEAD = 16 * MIB
@@ -62,10 +64,7 @@ def rehearse_rates(subject: Subject, plan: Plan, report: Report, wish: Wish, say
 
 def _rehearsed(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Run) -> Report:
     topology = without_heads(subject.topology)
-    made = estimate(topology)
-    # An array before those inside it: a rebuild leaves them degraded.
-    stacked = sorted(made.arrays, key=lambda each: -len(topology.disks_below(each.name)))
-    found = [each for each in stacked if each.name in topology.layout.arrays]
+    found, at_work = estimates(topology)
     factor = scale_of(found)
     differences = (
         f"all rates are multiplied by {factor:.3g}",
@@ -85,11 +84,29 @@ def _rehearsed(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Ru
             with run.stage("control", "every limit is halved, and what is measured must be less"):
                 run.control = run.timed(_control(rig, found[0], factor))
         with run.stage("measure", "each array alone, then all together"):
-            at_work = [each for each in found if each.name in made.at_work]
-            together = _all(rig, {each.name: each.together.read.bytes_per_second for each in at_work}, factor)
+            together = _all(rig, {each.name: rates_of(each, factor)["read together"] for each in at_work})
             for each in found:
                 run.played(_measured(rig, each, factor, together), len(found))
     return run.into(report)
+
+
+def estimates(topology: Topology) -> tuple[list[Estimate], list[Estimate]]:
+    """All arrays, and those at work; one before those inside it, for a rebuild leaves them degraded."""
+    made = estimate(topology)
+    stacked = sorted(made.arrays, key=lambda each: -len(topology.disks_below(each.name)))
+    found = [each for each in stacked if each.name in topology.layout.arrays]
+    return found, [each for each in found if each.name in made.at_work]
+
+
+def rates_of(each: Estimate, factor: float) -> dict[str, float]:
+    """The rates that are predicted of an array, scaled, by their codes; 0 where none is known."""
+    rates = {
+        "read alone": each.alone.read.bytes_per_second,
+        "write alone": each.alone.write.bytes_per_second,
+        "read together": each.together.read.bytes_per_second,
+        "rebuild": each.rebuild.bytes_per_second,
+    }
+    return {what: (rate or 0) * factor for what, rate in rates.items()}
 
 
 def scale_of(found: list[Estimate]) -> float:
@@ -116,7 +133,7 @@ def throttles(topology: Topology, factor: float) -> tuple[list[Disk], list[Link]
         names = dict.fromkeys((disk.behind, *(link.name for link in shared)))
         for name, above in pairwise((*names, "")):
             rates = [link.bytes_per_second for link in shared if link.name == name and link.bytes_per_second]
-            rate = int(min(rates) * factor) if rates else 1 << 40
+            rate = int(min(rates) * factor) if rates else UNLIMITED
             links[name] = Link(name, rate, above)
     return disks, list(links.values())
 
@@ -136,20 +153,22 @@ def _measured(rig: Rig, each: Estimate, factor: float, together: Mapping[str, fl
     """The rates of an array, the rebuild last: it leaves the array without a member."""
     began = time.monotonic()
     thing: Path = ("arrays", each.name)
-    claims = []
-    if rate := each.alone.read.bytes_per_second:
-        claims.append(_claim(thing, "read alone", rate * factor, _read(rig, each.name, rate * factor)))
+    claims, rates = [], rates_of(each, factor)
+    if rate := rates["read alone"]:
+        claims.append(_claim(thing, "read alone", rate, _read(rig, each.name, rate)))
     mount = _mount_of(rig.subject.topology, each.name)
-    if mount and (rate := each.alone.write.bytes_per_second):
-        claims.append(_claim(thing, "write alone", rate * factor, _written(rig, mount, rate * factor)))
-    if each.name in together and (rate := each.together.read.bytes_per_second):
+    if mount and (rate := rates["write alone"]):
+        claims.append(_claim(thing, "write alone", rate, _written(rig, mount, rate)))
+    if each.name in together:
         # Which copy each reader gets is md's choice: the prediction has the worst one, all on the same disk.
         least = len(together) > 1 and _reads_copies(rig.subject.topology.layout.arrays[each.name])
-        claims.append(_claim(thing, "read together", rate * factor, together[each.name], least=least))
+        claims.append(
+            _claim(thing, "read together", rates["read together"], together[each.name], least=least)
+        )
     times: dict[str, float] = {}
-    if (rate := each.rebuild.bytes_per_second) and each.name in rig.members:
+    if (rate := rates["rebuild"]) and each.name in rig.members:
         done = rebuild(rig, each.name, factor)
-        claims.append(_claim(thing, "rebuild", rate * factor, done.bytes_per_second))
+        claims.append(_claim(thing, "rebuild", rate, done.bytes_per_second))
         times = done.seconds_of_a_read
     case = Case(each.name, "array", (), {}, Fault.RATES)
     return Tried(case, time.monotonic() - began, (), claims=tuple(claims), measured=times)
@@ -177,16 +196,16 @@ def _said(rate: float) -> str:
     return f"{rate / 1e6:.2f} MB/s"
 
 
-def _all(rig: Rig, rates: Mapping[str, float | None], factor: float) -> dict[str, float]:
-    """Bytes per second of all arrays, read at the same time."""
-    known = {name: rate * factor for name, rate in rates.items() if rate}
-
-    def one(name: str) -> Callable[[], float]:
-        return lambda: _read(rig, name, known[name])
-
-    with ThreadPoolExecutor(max(1, len(known))) as pool:
-        futures = {name: pool.submit(one(name)) for name in known}
+def _all(rig: Rig, rates: Mapping[str, float]) -> dict[str, float]:
+    """Bytes per second of all arrays that have a rate, read at the same time."""
+    known = {name: rate for name, rate in rates.items() if rate}
+    pool = ThreadPoolExecutor(max(1, len(known)))
+    try:
+        futures = {name: pool.submit(_read, rig, name, rate) for name, rate in known.items()}
         return {name: future.result() for name, future in futures.items()}
+    finally:
+        # Whoever interrupts it, or one that fails, does not wait for the others: they end with the machine.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _read(rig: Rig, name: str, rate: float) -> float:
@@ -230,7 +249,7 @@ def _timed(twin: Twin, script: str, size: int) -> float:
 def _control(rig: Rig, each: Estimate, factor: float) -> Tried:
     """All throttles at half their rates for a while: a rig that measures the same then does not measure the throttles."""
     began = time.monotonic()
-    rate = (each.alone.read.bytes_per_second or 0) * factor
+    rate = rates_of(each, factor)["read alone"]
     _throttle(rig.twin, 0.5)
     observed = _read(rig, each.name, rate)
     _throttle(rig.twin, 1)

@@ -35,9 +35,14 @@ class Observation:
         return int(self.detail.get("degraded", "0"))
 
     @property
+    def is_read(self) -> bool:
+        """It is to be read at least, as an array that takes no more writes is."""
+        return self.predicted.survives or (self.thing[0] == "arrays" and self.predicted is Outcome.READ_ONLY)
+
+    @property
     def is_late(self) -> bool:
         """An array goes on with members that are gone: nobody has told md yet."""
-        return self.survived and self.predicted is Outcome.DEGRADED and self.degraded < self.away.start
+        return self.survived and self.is_read and self.degraded < self.away.start
 
     @property
     def silent(self) -> bool:
@@ -48,11 +53,9 @@ class Observation:
     def as_predicted(self) -> bool:
         """It survived if, and only if, that was predicted; an array that takes no more writes is one that is read.
 
-        An array that is to go on lacks those members that are gone, and no others.
+        An array that is to be read lacks those members that are gone, and no others.
         """
-        read_only = self.thing[0] == "arrays" and self.predicted is Outcome.READ_ONLY
-        as_many = not self.predicted.survives or self.degraded in self.away
-        return self.survived == (self.predicted.survives or read_only) and as_many
+        return self.survived == self.is_read and (not self.is_read or self.degraded in self.away)
 
 
 def observations(
@@ -81,12 +84,17 @@ def booted(case: Case, found: Mapping[str, Any] | None, *, up: bool, said: str =
 
 
 def lost_bytes(found: Mapping[str, Any] | None, made: list[Observation], topology: Topology) -> Iterator[str]:
-    """The mount points on which an acknowledged record does not read back though the file system was to survive."""
-    to_survive = {one.thing for one in made if one.predicted.survives}
+    """The mount points on which an acknowledged record does not read back though the file system was to survive.
+
+    Of one that takes no more writes, which nobody may be able to read, those on which one reads back otherwise.
+    """
+    predicted = {one.thing: one.predicted for one in made}
     for name, entry in topology.layout.filesystems.items():
-        if found is None or not entry.mount or ("filesystems", name) not in to_survive:
+        outcome = predicted.get(("filesystems", name), Outcome.LOST)
+        if found is None or not entry.mount or outcome is Outcome.LOST:
             continue
-        if not reads_back(found["mounts"][entry.mount]):
+        state = found["mounts"][entry.mount]
+        if not reads_back(state) and (outcome.survives or isinstance(state["read"], dict)):
             yield entry.mount
 
 
@@ -120,10 +128,10 @@ def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) 
         return None if active is None else Observation(thing, predicted, active, {"active": active})
     if thing == MACHINE or thing[0] == "swap":
         swap = found["swap"]
-        if thing != MACHINE and (
-            not swap or not any(swap["areas"].values()) or len(topology.layout.swap) > 1
-        ):
-            return None  # no page lies in it, or those of all areas in one process: which was lost cannot be told apart
+        if thing != MACHINE and (not swap or len(topology.layout.swap) > 1):
+            return (
+                None  # no process is in it, or one in all areas: which of them was lost cannot be told apart
+            )
         works = not swap or (swap["alive"] and swap["reads"] and not swap["error"])
         works = works and (thing != MACHINE or _stands(found["mounts"].get("/")))
         return Observation(thing, predicted, works, swap)

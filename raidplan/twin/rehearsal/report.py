@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from raidplan.base.findings import Path
 from raidplan.estimate.survival import MACHINE
 from raidplan.twin.rehearsal.cases import Case
-from raidplan.twin.rehearsal.observed import Observation
+from raidplan.twin.rehearsal.observed import Observation, name_of
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,20 @@ class Tried:
     def as_predicted(self) -> bool:
         """Everything was observed as predicted, nothing acknowledged was lost, and the way back ended well."""
         return all(self.judged) and not self.lost and self.whole_again
+
+    @property
+    def otherwise(self) -> list[str]:
+        """The things that went otherwise than predicted, by name."""
+        observed = [name_of(one.thing) for one in self.observed if not one.as_predicted]
+        claims = [
+            f"{name_of(one.thing)}: {one.what}" for one in self.claims if one.counts and not one.as_predicted
+        ]
+        return [
+            *observed,
+            *claims,
+            *self.lost,
+            *([] if self.whole_again else [self.returned.partition(";")[0]]),
+        ]
 
     @property
     def judged(self) -> list[bool]:

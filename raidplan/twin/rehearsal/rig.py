@@ -82,17 +82,19 @@ class Rig:
     def start_writing(self) -> None:
         """Starts everything that writes, and lets it write for a while; syncs run as fast as they can.
 
-        Raises TwinError where a writer does not come to a record: of none that was acknowledged none could be lost.
+        Raises TwinError where a writer does not come to a record, or no page to a swap area: none could be lost.
         """
         self.release_syncs()
         self.witness("start")
         time.sleep(SETTLE_SECONDS)
         for _ in range(BEGIN_TRIES):
             idle = [name for name, count in self.acknowledged().items() if not count]
+            paging: dict[str, Any] = value_of(self.witness("paging"))
+            idle += [f"swap on {area}" for area, used in paging.get("areas", {}).items() if not used]
             if not idle:
                 return
             time.sleep(1)
-        raise TwinError(f"no record was written on {', '.join(idle)} within {BEGIN_TRIES} s")
+        raise TwinError(f"nothing was written to {', '.join(idle)} within {BEGIN_TRIES} s")
 
     def acknowledged(self) -> dict[str, int]:
         """The number of records that the writer on each file system knows to be written."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from raidplan import __version__
-from raidplan.base.words import duration
+from raidplan.base.words import duration, listed
 from raidplan.layout.model import Layout
 from raidplan.twin.rehearsal import typist
 from raidplan.twin.rehearsal.host import CONSOLE, EMULATION, emulator
@@ -95,7 +95,9 @@ class Run:
     def played(self, tried: Tried, of: int) -> None:
         """Keeps what a case observed, and says whether it went as predicted."""
         self.tried.append(self.timed(tried))
-        case, verdict = tried.case, "as predicted" if tried.as_predicted else "NOT as predicted"
+        case, verdict = tried.case, "as predicted"
+        if not tried.as_predicted:  # who interrupts a rehearsal of hours gets no report
+            verdict = f"NOT as predicted ({listed(tried.otherwise, most=8)})"
         words = f"{case.fault.value} {case.kind} {case.name}: {verdict}, {duration(tried.seconds)}"
         self.say(f"{'':10}  {len(self.tried)} of {of}: {words}")
 

@@ -2,7 +2,7 @@
 
 A program of its own, with file systems and their mount points, arrays and swap areas as JSON in `GIVEN`: `witness.py fill 0`
 writes records that stay, `start` begins to write, `press` too, without a flush, `look 1` tells what stands, with so many files
-of `fill`, `acknowledged` how far the writers are, `limp` how long requests take. A record counts as
+of `fill`, `acknowledged` how far the writers are, `paging` what is in swap, `limp` how long requests take. A record counts as
 acknowledged once fdatasync(2) has returned; how many there are is kept in memory, in /run.
 """
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 HOME, GIVEN, BLOCKS = Path("/run/rehearsal"), Path("/root/rehearsal.json"), Path("/sys/block")
-SWAPS = Path("/proc/swaps")
+SWAPS, MOUNTS, CACHES = map(Path, ("/proc/swaps", "/proc/self/mountinfo", "/proc/sys/vm/drop_caches"))
 RECORD, MOST = 16384, 1500
 FILL = 64
 """Records in each file of `fill`."""
@@ -44,9 +44,9 @@ def spawn(work: Callable[[], None]) -> int:
     if pid:
         return pid
     os.setsid()
-    with open(os.devnull, "r+") as nothing:
-        for stream in (0, 1, 2):
-            os.dup2(nothing.fileno(), stream)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
     try:
         work()
     finally:
@@ -101,8 +101,8 @@ def fill(given: dict[str, Any], number: int = 0) -> None:
 
 def areas() -> dict[str, int]:
     """The swap areas, and the KiB that lie in each, as the kernel has them."""
-    lines = SWAPS.read_text().splitlines()[1:]
-    return {line.split()[0]: int(line.split()[3]) for line in lines}
+    lines = map(str.split, SWAPS.read_text().splitlines()[1:])
+    return {line[0]: int(line[3]) for line in lines}
 
 
 def swap_out() -> None:
@@ -134,6 +134,8 @@ def start(given: dict[str, Any]) -> None:
     """The writers of all file systems, and one process for swap."""
     HOME.mkdir(exist_ok=True)
     (HOME / "longest").write_text(str(max(limp(given).values(), default=0)))
+    nodes = {name: os.path.realpath(node) for name, node in given["arrays"].items()}  # udev removes links
+    (HOME / "nodes.json").write_text(json.dumps(nodes))
     mounts = enumerate(given["mounts"].items())
     pids = {str(place): spawn(partial(write, name, mount, place)) for place, (name, mount) in mounts}
     if areas() and given.get("paging", True):
@@ -168,12 +170,19 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
 
 def patience() -> float:
     """Seconds to wait for a read or a write: on a busy host emulation stands still now and then."""
-    longest = float(kept_text("longest") or MOST_PATIENT)
-    return min(MOST_PATIENT, max(PATIENCE, TIMES * longest))
+    return min(MOST_PATIENT, max(PATIENCE, TIMES * float(kept_text("longest") or MOST_PATIENT)))
+
+
+def mounted(mount: str) -> bool:
+    """Whether something is mounted there, also a file system of which nothing can be read any more."""
+    place = os.path.realpath(mount).replace(" ", "\\040")
+    return place in [line.split()[4] for line in MOUNTS.read_text().splitlines()]
 
 
 def writes(mount: str, place: int) -> str:
-    """Whether the file system takes a record now: an empty text, or why not."""
+    """Whether the file system takes a record now: an empty text, or why not; below its mount point lies another one."""
+    if not mounted(mount):
+        return "not mounted"
     file = os.open(f"{mount}/rehearsal.{place}.now", os.O_WRONLY | os.O_CREAT, 0o600)
     os.pwrite(file, os.urandom(RECORD), 0)
     os.fsync(file)
@@ -208,8 +217,7 @@ def acknowledged(given: dict[str, Any]) -> dict[str, int]:
 
 def kept_text(name: str) -> str:
     """The content of a file in which a writer keeps something; empty where there is none."""
-    file = HOME / name
-    return file.read_text() if file.exists() else ""
+    return text_of(HOME / name)
 
 
 def read_all_over(node: str, chunk: int, members: int) -> str:
@@ -251,45 +259,41 @@ def alive(pid: int) -> bool:
     return text_of(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()[:1] not in ([], ["Z"], ["X"])
 
 
-def paging() -> dict[str, Any]:
+def paging(_: dict[str, Any]) -> dict[str, Any]:
     """Whether the process whose memory is in swap goes on; an empty value where none was started."""
     pids = json.loads(kept_text("pids.json") or "{}")
     if "swap" not in pids:
         return {}
     before = kept_text("swap.read")
-    end, now = time.monotonic() + patience(), before
-    while now == before and alive(pids["swap"]) and time.monotonic() < end:
+    end, now, pid = time.monotonic() + patience(), before, pids["swap"]
+    while now == before and alive(pid) and time.monotonic() < end:
         time.sleep(0.2)
         now = kept_text("swap.read")
-    error = kept_text("swap.error")
-    return {"areas": areas(), "reads": now != before, "alive": alive(pids["swap"]), "error": error}
+    return {"areas": areas(), "reads": now != before, "alive": alive(pid), "error": kept_text("swap.error")}
 
 
 def look(given: dict[str, Any], fills: int = 1) -> dict[str, Any]:
     """Everything that is observed, as one JSON value; every file system has so many files of `fill`."""
-    Path("/proc/sys/vm/drop_caches").write_text("3")
-    counts = acknowledged(given)
-    mounts = {}
+    CACHES.write_text("3")
+    counts, mounts = acknowledged(given), dict[str, Any]()
     for place, (name, mount) in enumerate(given["mounts"].items()):
         mounts[mount] = {
-            "mounted": os.path.ismount(mount),
+            "mounted": mounted(mount),
             "writer": kept_text(f"{place}.error"),
             "write": within(patience(), partial(writes, mount, place)),
             "read": within(patience(), partial(damaged, name, mount, place, counts[name], fills)),
         }
-    return {
-        "arrays": {name: array(node) for name, node in given["arrays"].items()},
-        "mounts": mounts,
-        "swap": paging(),
-        "swaps": {name: os.path.realpath(node) in areas() for name, node in given["swaps"].items()},
-    }
+    nodes = given["arrays"] | json.loads(kept_text("nodes.json") or "{}")
+    arrays = {name: array(node) for name, node in nodes.items()}
+    swaps = {name: os.path.realpath(node) in areas() for name, node in given["swaps"].items()}
+    return {"arrays": arrays, "mounts": mounts, "swap": paging(given), "swaps": swaps}
 
 
 def limp(given: dict[str, Any]) -> dict[str, float]:
     """The longest time in seconds that a write with fdatasync, and a read past the caches, took on each file system."""
     longest = {}
     for place, mount in enumerate(given["mounts"].values()):
-        Path("/proc/sys/vm/drop_caches").write_text("3")
+        CACHES.write_text("3")
         times = [time.monotonic()]
         for _ in range(8):
             writes(mount, place)
@@ -301,20 +305,16 @@ def limp(given: dict[str, Any]) -> dict[str, float]:
     return longest
 
 
+def press_all(given: dict[str, Any]) -> None:
+    """`press` on every file system."""
+    for place, mount in enumerate(given["mounts"].values()):
+        spawn(partial(press, mount, place))
+
+
+WORDS: dict[str, Callable[..., Any]] = {"fill": fill, "start": start, "press": press_all, "look": look, "acknowledged": acknowledged, "paging": paging, "limp": limp}  # fmt: skip
+
 if __name__ == "__main__":
-    given = json.loads(GIVEN.read_text())
     word, *numbers = sys.argv[1:]
-    match word:
-        case "fill":
-            fill(given, *map(int, numbers))
-        case "start":
-            start(given)
-        case "press":
-            for place, mount in enumerate(given["mounts"].values()):
-                spawn(partial(press, mount, place))
-        case "look":
-            json.dump(look(given, *map(int, numbers)), sys.stdout)
-        case "acknowledged":
-            json.dump(acknowledged(given), sys.stdout)
-        case "limp":
-            json.dump(limp(given), sys.stdout)
+    answer = WORDS[word](json.loads(GIVEN.read_text()), *map(int, numbers))
+    if answer is not None:
+        json.dump(answer, sys.stdout)

@@ -73,7 +73,7 @@ class Monitor:
             line = self._lines.readline()
         except OSError as error:
             raise _silent(error) from error
-        if not line:
+        if not line.endswith("\n"):  # nothing, or a part of an answer
             raise TwinError("the virtual machine closed its monitor")
         message: dict[str, Any] = json.loads(line)
         return message
