@@ -23,7 +23,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import read_at
 from raidplan.facts.machine import BlockFact, Properties
 from raidplan.facts.read import read_only
-from raidplan.facts.run import ENVIRONMENT, clock_variable
+from raidplan.facts.run import clock_variable, run
 from raidplan.facts.signatures import COLUMNS, parse_wipefs
 from raidplan.facts.tables import read_table
 from raidplan.plan.identities import identity_of
@@ -264,13 +264,11 @@ def blank(node: str | Path, size: int) -> None:
 
 
 def again(step: Step, argv: Sequence[str], *trace: str, folder: Path = Path("/nonexistent")) -> int:
-    """Runs the program of a step with this command; its return code. LVM keeps its backups in a folder."""
+    """Runs the program of a step with this command, as `apply` does; its return code. LVM keeps its backups in a folder."""
     assert isinstance(step.action, Run)
-    clock = clock_variable(argv[0], CLOCK)
-    done = subprocess.run(
-        [*trace, *argv], input=step.action.stdin, text=True, env=ENVIRONMENT | clock | {"LVM_SYSTEM_DIR": str(folder)}, capture_output=True, check=False
-    )  # fmt: skip
-    return done.returncode
+    more = {**clock_variable(argv[0], CLOCK), "LVM_SYSTEM_DIR": str(folder)}
+    words = ["env", *(f"{name}={value}" for name, value in more.items()), *trace, *argv]
+    return run(words, step.action.stdin).returncode
 
 
 def cuts_in(log: Path) -> list[Cut]:
