@@ -199,6 +199,7 @@ def interrupt(case):
     if code is None:
         note["open"] = open_steps(case)
         note |= act(case, kind, pid, master, draw) or {}
+        note["interrupted"] = "missed" not in note
         code = wait(pid)
     if kind == "foreign sector midway":
         note["interrupted"] = note["interrupted"] and plants_midway(case, note, draw)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,6 +17,8 @@ import yaml
 
 from raidplan.apply.journal import lock
 from raidplan.apply.refusal import refusal
+from raidplan.facts.host import HOLD
+from raidplan.plan.places import DEFAULTS, FSTAB, MDADM_CONF, UDEV_RULES
 from raidplan.render import refusal_words
 from raidplan.render.refusals import refusal_text
 from raidplan.review import pipeline
@@ -308,6 +311,35 @@ def test_a_case_that_was_not_cut_off_is_none() -> None:
     assert "0 cases; 1 that were not cut off" in said and "| all | 0 |" in said
 
 
+@pytest.mark.parametrize(("beside", "code", "result"), [
+    (True, 0, STUCK), (True, 3, STUCK), (True, 4, CONVERGED), (False, 0, CONVERGED),
+])  # fmt: skip
+def test_a_second_raidplan_is_refused_while_the_first_one_runs(beside: bool, code: int, result: str) -> None:
+    note = {"interrupted": True, "ran beside": beside, "second": code}
+    record = judged(outcome(CONVERGED, note=note), to(), Adversity("second raidplan", 0.4))
+    assert record["result"] == result and ("not refused" in record["why"]) == (result == STUCK)
+
+
+@pytest.mark.parametrize(("missed", "interrupted"), [("no process but raidplan itself", False), ("", True)])
+def test_a_kill_that_finds_nothing_to_kill_is_no_case(
+    monkeypatch: pytest.MonkeyPatch, missed: str, interrupted: bool
+) -> None:
+    Guest(monkeypatch, (0, "done"))
+    monkeypatch.setattr(in_guest, "until", lambda *words: None)
+    monkeypatch.setattr(in_guest, "open_steps", lambda case: [])
+    monkeypatch.setattr(in_guest, "killed", lambda *words: missed)
+    asked = case("kill one")
+    asked["adversity"] = Adversity("kill one", 0.5).to_data()
+    assert in_guest.interrupt(asked)["interrupted"] is interrupted
+
+
+def test_what_is_not_whole_is_no_success_where_a_refusal_names_no_command_either() -> None:
+    pull = Adversity("disk pulled", 0.9)
+    for said, result in (("top ext4 0", PERSON), ("top ext4 4", STUCK), ("main: 8 sectors differ", STUCK)):
+        unnamed = outcome(PERSON, look={"checks": [said]}, unnamed=True)
+        assert judged(unnamed, to(), pull)["result"] == result
+
+
 def test_a_file_system_or_an_array_that_is_not_whole_is_no_reference_and_no_success() -> None:
     found = {
         "code": 0,
@@ -542,6 +574,15 @@ def test_a_void_layout_is_recorded_and_is_no_success(
     code, records = ran(monkeypatch, tmp_path / "record", "1", "7", *options, void=True)
     assert code == 1 and [each["why"] for each in records] == ["4: refused: no module"]
     assert "void: python -m tests.kills" in table(records, records[0]["digest"], records[0]["generator"])
+
+
+def test_all_that_an_apply_configures_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also the rule that holds off udev, which is to be gone."""
+    there = (*(each.format(host="kills") for each in (FSTAB, MDADM_CONF, DEFAULTS, UDEV_RULES)), HOLD)
+    monkeypatch.setattr(
+        bare_tools.glob, "glob", lambda pattern: [each for each in there if fnmatch(each, pattern)]
+    )
+    assert {*bare_tools.configured()} == {*there}
 
 
 def test_an_array_of_a_decoy_that_a_boot_started_is_no_trace_of_an_apply(
