@@ -58,11 +58,11 @@ def with_rests_of_members(plan: Plan, machine: Machine, past: Past) -> Machine:
 
 
 def without_own_rest(read: Reader, past: Past, step: str, device: str) -> Reader:
-    """The bytes of a device without those that were on it when it began to be cleared for an interrupted step."""
-    for clearing in past.begun:
-        ours = past.origin(clearing) == ("clear", step) and device in past.ours.get(clearing, ())
-        if ours and (before := sectors_before(past, clearing)):
-            return partial(without, before.own, read)
+    """The bytes of a device without those that were on it when an interrupted step was begun, or when it was cleared for that."""
+    for each in past.begun:
+        of_it = each == step or past.origin(each) == ("clear", step)
+        if of_it and device in past.ours.get(each, ()) and (before := sectors_before(past, each)):
+            read = partial(without, before.own, read)
     return read
 
 

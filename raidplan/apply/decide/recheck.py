@@ -71,7 +71,8 @@ def _device(
         read = reader_of(Path("/"), block.name, read_blocks(Path("/")))
     disk = disks.get(Identity.read(identity).disk)
     try:
-        wiped = may_be_wiped(plan, Stack(machine, disks), block.name)
+        # With the sectors that the step has found, old bytes are known from those that came since.
+        wiped = not past.sectors.get(step.id) and may_be_wiped(plan, Stack(machine, disks), block.name)
         more = _as_made(step, identity, read, block.size, machine, clock)
         machine = machine.with_more(more)
         rest = without_own_rest(read, past, step.id, target)

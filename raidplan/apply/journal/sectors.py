@@ -1,5 +1,5 @@
-"""The sectors of a device right before it is cleared, as fingerprints beside the journal: by them the content that an
-interrupted clearing has left is known from what came since.
+"""The sectors of a device right before it is cleared, or made into something, as fingerprints beside the journal: by them what an
+interrupted step has left of them is known from what came since.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ ROW = struct.Struct("<Q8s")
 
 @dataclass(frozen=True, slots=True)
 class Sectors:
-    """The ranges that a step clears, and the fingerprint of each sector in them that was not blank, by its place."""
+    """The ranges that a step found, and the fingerprint of each sector in them that was not blank, by its place."""
 
     ranges: tuple[Range, ...]
     known: Mapping[int, bytes]
 
     def own(self, offset: int, sector: bytes) -> bool:
-        """Whether the sector was here when the clearing began."""
+        """Whether the sector was here when the step began."""
         return self.known.get(offset) == _fingerprint(sector)
 
     def rest(self, read: Reader) -> Rest | None:
@@ -58,6 +58,13 @@ def compared(steps: Iterable[Step]) -> dict[str, tuple[str, ...]]:
         for step in steps
         if isinstance(step.action, Zero) and is_compared(step)
     }
+
+
+def makes_on_one(step: Step) -> bool:
+    """Whether the step is a maker by whose sectors, and by these alone, its device is known when it was cut off."""
+    proof = step.proof
+    kinds = ("filesystem", "swap", "physical_volume")
+    return bool(proof and proof.kind in kinds and not proof.file) and step.creates and len(step.guard) == 1
 
 
 def sectors_now(step: Step, node: Callable[[str], str], read: Callable[[str, int, int], bytes]) -> bytes:
