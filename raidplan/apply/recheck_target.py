@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from os import close
 from typing import TYPE_CHECKING
 
-from raidplan.apply.journal.sectors import makes_on_one, packed, sectors_now
+from raidplan.apply.journal.sectors import makes_over, sectors_beneath, sectors_now
 from raidplan.facts import DiskFact
 from raidplan.facts.arrays import dashed
-from raidplan.facts.traces import places_read
 from raidplan.facts.uses import Use, use
 from raidplan.plan.identities import PARTITION
 from raidplan.plan.step import Run, Step, Zero
@@ -42,11 +41,10 @@ class Decided:
         the disk, or left of a maker that was cut off with another clock. `node`: of a device.
         """
         below = self.below.get(step.id, frozenset())
-        if not (makes_on_one(step) and (step.clears or (below and below <= self.wiped))):
+        if not (makes_over(step) and (step.clears or (below and below <= self.wiped))):
             return sectors_now(step, node, world.bytes_at)
         with suppress(OSError):  # the maker itself will say it
-            read, size = world.written(node(step.guard[0]))
-            return packed(read, places_read(size))
+            return sectors_beneath([world.written(node(device)) for device in step.guard])
         return b""
 
     def others(self, step: Step, world: World, held: ExitStack) -> Iterator[Use]:

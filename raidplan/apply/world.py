@@ -12,20 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from raidplan.apply.devices.guard import disks_below, instance_of, not_blank, other_partition
+from raidplan.apply.devices.guard import disks_below, instance_of, not_blank, other_partition, written_on
 from raidplan.apply.devices.partition_lock import hold_partitions, look_again
 from raidplan.apply.devices.zero import put_back, zero
 from raidplan.apply.reading import read_for
 from raidplan.base.reader import Reader
 from raidplan.facts import Machine
 from raidplan.facts.arrays import uuid_of
-from raidplan.facts.block import read_at, read_blocks, text_of
+from raidplan.facts.block import read_at, text_of
 from raidplan.facts.host import read_units
 from raidplan.facts.mounts import is_below
 from raidplan.facts.read import read_only
 from raidplan.facts.run import Result, run
 from raidplan.facts.uses import Use
-from raidplan.facts.written import reader_of
 from raidplan.plan.places import below
 from raidplan.plan.step import Plan, Zero
 
@@ -118,10 +117,7 @@ class World:
 
     def written(self, node: str) -> tuple[Reader, int]:
         """The function that reads what was written to a device, and the size of that in bytes. Raises OSError."""
-        blocks, name = read_blocks(Path("/")), os.path.realpath(node).removeprefix("/dev/")
-        if name not in blocks:
-            raise FileNotFoundError(node)
-        return reader_of(Path("/"), name, blocks), blocks[name].size
+        return written_on(node)
 
     def attribute(self, file: str) -> str:
         """The value of a sysfs attribute; empty if there is none."""
