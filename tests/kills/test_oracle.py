@@ -183,14 +183,21 @@ def test_a_planted_sector_is_looked_at_when_it_is_refused_and_given_back_by_its_
     assert in_guest.converge(case("foreign sector"), note)["result"] == LOST
 
 
-@pytest.mark.parametrize(("begun", "ended", "where"), [
-    (["filesystem.plain.make"], [], "plain"),
-    ([], [], "either"),
-    ([], ["filesystem.plain.make"], "top"),
-    ([], ["filesystem.plain.make", "filesystem.top.make"], ""),
+@pytest.mark.parametrize(("begun", "ended", "where", "wipe"), [
+    (["filesystem.plain.make"], [], "plain", False),
+    ([], [], "either", False),
+    ([], ["filesystem.plain.make"], "top", False),
+    ([], ["filesystem.plain.make", "filesystem.top.make"], "", False),
+    (["filesystem.plain.make"], [], "plain", True),
+    ([], [], "", True),
 ])  # fmt: skip
 def test_it_is_planted_beside_a_maker_that_was_killed_else_where_none_has_begun(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, begun: list[str], ended: list[str], where: str
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    begun: list[str],
+    ended: list[str],
+    where: str,
+    wipe: bool,
 ) -> None:
     nodes = {name: tmp_path / name for name in ("plain", "top")}
     for file in nodes.values():
@@ -199,7 +206,8 @@ def test_it_is_planted_beside_a_maker_that_was_killed_else_where_none_has_begun(
     monkeypatch.setattr(in_guest, "read_only", lambda device: False)
     kinds = [("intent", step) for step in (*begun, *ended)] + [("ended", step) for step in ended]
     monkeypatch.setattr(in_guest, "journal", lambda case: kinds)
-    asked = {"targets": [["filesystem.plain.make", "plain"], ["filesystem.top.make", "top"]]}
+    targets = [["filesystem.plain.make", "plain"], ["filesystem.top.make", "top"]]
+    asked = {"targets": targets, "consents": wipe}
     seen = set()
     for seed in range(8):
         note: dict[str, Any] = {}
