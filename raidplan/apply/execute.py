@@ -18,7 +18,6 @@ from typing import Literal, Protocol
 from raidplan.apply.configuration.files import write
 from raidplan.apply.configuration.initramfs import renew
 from raidplan.apply.journal.made import made_by
-from raidplan.apply.journal.sectors import sectors_now
 from raidplan.apply.progress import written_share
 from raidplan.apply.recheck_target import Decided
 from raidplan.apply.refusal import Refusal
@@ -129,7 +128,8 @@ def execute(
     waiting = {step.id: step for step in first}
     running: dict[Future[float], Step] = {}
     with ExitStack() as holds, ThreadPoolExecutor(workers) as pool:
-        decided = Decided(disks, arrays or {}, below or {})
+        wiped = frozenset(disk.name for disk in plan.disks if disk.wipe)
+        decided = Decided(disks, arrays or {}, below or {}, wiped)
         work = Work(disks, record, world, holds, overwrites, decided, headers)
         while (waiting or running) and not (outcome.failed and not running):
             try:
@@ -234,7 +234,7 @@ class Work:
             except (GuardFailed, OSError) as error:
                 self.record.refused(step.id, str(error))
                 raise
-            self.record.intent(step.id, sectors_now(step, self.resolved, self.world.bytes_at))
+            self.record.intent(step.id, self.decided.sectors(step, self.resolved, self.world))
             try:
                 self._act(step)
                 self._keep_header(step)

@@ -3,12 +3,13 @@ open."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from os import close
 from typing import TYPE_CHECKING
 
+from raidplan.apply.journal.sectors import makes_over, sectors_beneath, sectors_now
 from raidplan.facts import DiskFact
 from raidplan.facts.arrays import dashed
 from raidplan.facts.uses import Use, use
@@ -32,6 +33,19 @@ class Decided:
     """The UUIDs of the arrays that ran, by node."""
     below: Mapping[str, frozenset[str]]
     """By step of the whole plan, the disks that it and what it needs write to."""
+    wiped: frozenset[str] = frozenset()
+    """The disks of which both ends alone were cleared, so that old bytes lie between."""
+
+    def sectors(self, step: Step, node: Callable[[str], str], world: World) -> bytes:
+        """The sectors that a step finds, for the journal: where it clears, and where it makes something over bytes that are as old as
+        the disk, or left of a maker that was cut off with another clock. `node`: of a device.
+        """
+        below = self.below.get(step.id, frozenset())
+        if not (makes_over(step) and (step.clears or (below and below <= self.wiped))):
+            return sectors_now(step, node, world.bytes_at)
+        with suppress(OSError):  # the maker itself will say it
+            return sectors_beneath([world.written(node(device)) for device in step.guard])
+        return b""
 
     def others(self, step: Step, world: World, held: ExitStack) -> Iterator[Use]:
         """Reasons why a step would be on other devices; the disks below it are held open as long as `held` is."""

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from raidplan.apply.devices.guard import disks_below, instance_of, not_blank, other_partition
+from raidplan.apply.devices.guard import disks_below, instance_of, not_blank, other_partition, written_on
 from raidplan.apply.devices.partition_lock import hold_partitions, look_again
 from raidplan.apply.devices.zero import put_back, zero
 from raidplan.apply.reading import read_for
+from raidplan.base.reader import Reader
 from raidplan.facts import Machine
 from raidplan.facts.arrays import uuid_of
 from raidplan.facts.block import read_at, text_of
@@ -113,6 +114,10 @@ class World:
     def bytes_at(self, node: str, start: int, size: int) -> bytes:
         """The bytes on a disk now, past the page cache. Raises OSError."""
         return read_at(node, start, size)
+
+    def written(self, node: str) -> tuple[Reader, int]:
+        """The function that reads what was written to a device, and the size of that in bytes. Raises OSError."""
+        return written_on(node)
 
     def attribute(self, file: str) -> str:
         """The value of a sysfs attribute; empty if there is none."""

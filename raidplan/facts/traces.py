@@ -105,6 +105,19 @@ def read_small(read: Reader, size: int) -> Iterator[Trace]:
         yield from (Trace(at, "data", 0, size) for at in first_bytes(parts))
 
 
+def places_read(size: int) -> list[tuple[int, int]]:
+    """The ranges (start and size) of a device that are read where nothing is known in it: of a small one all."""
+    if size <= SMALL:
+        return [(0, size)]
+    return [(0, EDGE), *_samples(size), (size - EDGE, EDGE)]
+
+
+def _samples(size: int) -> list[tuple[int, int]]:
+    """The places between the ends."""
+    step = size // (SAMPLES + 1) // SAMPLE * SAMPLE
+    return [(step * number, SAMPLE) for number in range(1, SAMPLES + 1 if step else 1)]
+
+
 def _each_part(size: int) -> Iterator[tuple[int, int]]:
     """The offset and the size of each MiB."""
     return ((at, min(EDGE, size - at)) for at in range(0, size, EDGE))
@@ -227,9 +240,7 @@ def _in_tables(read: Reader, sector: int, size: int) -> Iterator[Place]:
 
 def _between(read: Reader, disk: Place) -> Iterator[Trace]:
     """The first byte that is not blank, of a small disk anywhere, else at samples spread evenly; also of a disk half 0 and half 0xFF."""
-    step = disk.size // (SAMPLES + 1) // SAMPLE * SAMPLE
-    samples = ((step * number, SAMPLE) for number in range(SAMPLES + 1 if step else 1))
-    parts = _each_part(disk.size) if disk.size <= SMALL else samples
+    parts = _each_part(disk.size) if disk.size <= SMALL else [(0, SAMPLE), *_samples(disk.size)]
     try:
         first = next(first_bytes((at, read(at, size)) for at, size in parts), None)
     except OSError as error:

@@ -6,8 +6,10 @@ import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import TypeVar
 
 import pytest
@@ -15,7 +17,9 @@ import pytest
 from raidplan.apply.decide import maker, recheck
 from raidplan.apply.decide.leftovers import NotOurs
 from raidplan.apply.decide.redo_steps import redo
-from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.past import Past, sectors_as
+from raidplan.apply.journal.sectors import digest_of
+from raidplan.apply.recheck_target import Decided
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.reader import Reader
 from raidplan.base.size import GIB, MIB, SECTOR
@@ -23,9 +27,10 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import read_at
 from raidplan.facts.machine import BlockFact, Properties
 from raidplan.facts.read import read_only
-from raidplan.facts.run import ENVIRONMENT, clock_variable
+from raidplan.facts.run import clock_variable, run
 from raidplan.facts.signatures import COLUMNS, parse_wipefs
 from raidplan.facts.tables import read_table
+from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.identities import identity_of
 from raidplan.plan.step import Plan, Run, Step
 from raidplan.review.pipeline import check, plan
@@ -69,6 +74,11 @@ class Device:
         self.step, self.size, self.node, self.sector = step, size, str(node), sector
         self.image, self.start = Path(node), 0
         self.guard = guard or step.guard[0]
+        self.past = Past(
+            is_open=True, begun=frozenset({step.id}), ours={step.id: frozenset({self.guard})}, clocks={step.id: CLOCK}
+        )  # fmt: skip
+        self.disks: tuple[DiskIdentity, ...] = ()
+        """The disk in the layout, where that says something of it."""
         assert step.proof
         self.proof = step.proof
 
@@ -102,10 +112,7 @@ class Device:
     @property
     def own(self) -> bool:
         """Everything on it is of this step, and is cleared and made anew without a question."""
-        past = Past(
-            is_open=True, begun=frozenset({self.step.id}), ours={self.step.id: frozenset({self.guard})}, clocks={self.step.id: CLOCK}
-        )  # fmt: skip
-        machine, plan = self.machine, Plan("h", "", "", (), (self.step,))
+        past, machine, plan = self.past, self.machine, Plan("h", "", "", self.disks, (self.step,))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(recheck, "read_at", lambda node, offset, size: self.read(offset, size))
             patch.setattr(recheck, "used_by_others", lambda node: [])
@@ -114,6 +121,15 @@ class Device:
             return not any(step.destroys for step in redo(self.step, machine, past, {})[:-1])
         except NotOurs:
             return False
+
+    def begun(self, folder: Path, *, again: bool = False) -> None:
+        """The journal has what the step finds now; `again`: after what it left before was cleared."""
+        step = replace(self.step, clears=self.step.guard if again else ())
+        wiped = frozenset(disk.name for disk in self.disks if disk.wipe)
+        world = SimpleNamespace(written=lambda node: (self.read, self.size))
+        found = Decided({}, {}, {step.id: wiped}, wiped).sectors(step, str, world)  # type: ignore[arg-type]
+        (folder / sectors_as(digest_of(found))).write_bytes(found)
+        self.past = replace(self.past, sectors={step.id: digest_of(found)}, folder=str(folder))
 
     @contextmanager
     def planted(self, at: int, data: bytes) -> Iterator[None]:
@@ -144,6 +160,7 @@ class Maker(Device):
     def __init__(self, step: Step, size: int, node: str | Path, folder: Path, sector: int = SECTOR) -> None:
         super().__init__(step, size, node, sector)
         self.log = folder / "trace"
+        self.before: dict[int, bytes] = {}
 
     @property
     def argv(self) -> list[str]:
@@ -152,9 +169,15 @@ class Maker(Device):
         return [self.node if word in self.step.guard else word for word in self.step.action.argv]
 
     def run(self, *trace: str) -> None:
-        """The program on the blank device, as `apply` runs it."""
-        blank(self.node, self.size)
+        """The program on the device with what was in it before, as `apply` runs it."""
+        self.fill()
         again(self.step, self.argv, *trace)
+
+    def fill(self) -> None:
+        """The device with what was in it before, and with nothing else."""
+        blank(self.node, self.size)
+        for at, data in self.before.items():
+            put(Path(self.node), at, data)
 
     def cuts(self) -> list[Cut]:
         """Every call of it that writes, and its end."""
@@ -264,13 +287,11 @@ def blank(node: str | Path, size: int) -> None:
 
 
 def again(step: Step, argv: Sequence[str], *trace: str, folder: Path = Path("/nonexistent")) -> int:
-    """Runs the program of a step with this command; its return code. LVM keeps its backups in a folder."""
+    """Runs the program of a step with this command, as `apply` does; its return code. LVM keeps its backups in a folder."""
     assert isinstance(step.action, Run)
-    clock = clock_variable(argv[0], CLOCK)
-    done = subprocess.run(
-        [*trace, *argv], input=step.action.stdin, text=True, env=ENVIRONMENT | clock | {"LVM_SYSTEM_DIR": str(folder)}, capture_output=True, check=False
-    )  # fmt: skip
-    return done.returncode
+    more = {**clock_variable(argv[0], CLOCK), "LVM_SYSTEM_DIR": str(folder)}
+    words = ["env", *(f"{name}={value}" for name, value in more.items()), *trace, *argv]
+    return run(words, step.action.stdin).returncode
 
 
 def cuts_in(log: Path) -> list[Cut]:

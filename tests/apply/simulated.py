@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +20,8 @@ from raidplan.apply.journal.step_fingerprints import disks_below
 from raidplan.apply.reading import paths_of, swap_files_of
 from raidplan.apply.world import World
 from raidplan.base.figures import Figures
+from raidplan.base.reader import Reader
+from raidplan.base.size import MIB
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import read_files, read_paths, read_system, versions
 from raidplan.facts.run import Result
@@ -212,6 +215,9 @@ class Simulated(World):
 
     def bytes_at(self, node: str, start: int, size: int) -> bytes:
         return b""
+
+    def written(self, node: str) -> tuple[Reader, int]:
+        return partial(self.bytes_at, node), MIB
 
     def attribute(self, file: str) -> str:
         return self.state.attributes.get(file, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 from raidplan.apply.decide import recheck
 from raidplan.apply.decide.leftovers import NotOurs, carries_ours
 from raidplan.apply.decide.recheck import look_closer
-from raidplan.apply.journal.past import Past
+from raidplan.apply.journal import sectors
+from raidplan.apply.journal.past import Past, sectors_as
+from raidplan.apply.journal.sectors import digest_of, sectors_beneath
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.uses import Use, use
@@ -55,14 +58,16 @@ class Devices:
             return opened.read(size)
 
     def amiss(
-        self, step: str, kind: str, key: str, blocks: list[BlockFact], **objects: Any
+        self, step: str, kind: str, key: str, blocks: list[BlockFact], past: Any = None, **objects: Any
     ) -> dict[str, Any]:
         """What is added to an object for a step that was begun."""
         found = self.steps[step]
-        past = Past(is_open=True, begun=frozenset({step}), ours={step: frozenset(found.guard)})
+        journal = Past(
+            is_open=True, begun=frozenset({step}), ours={step: frozenset(found.guard)}, **(past or {})
+        )
         disk = DiskFact("/dev/d0", "d0", 64 * MIB)
         machine = Machine((disk,), objects, blocks=tuple(blocks))
-        looked = look_closer(self.plan, machine, {"d0": disk}, past)
+        looked = look_closer(self.plan, machine, {"d0": disk}, journal)
         return dict(looked.observe(kind, key) or {})
 
 
@@ -164,6 +169,50 @@ def test_a_member_of_a_disk_that_may_be_wiped(devices: Devices, tmp_path: Path) 
     assert devices.amiss(create.id, "content", identity, member)["stain"] == ""
     devices.make("d0p1", 48 * MIB, (100, b"new"))
     assert "from byte 100 on" in devices.amiss(create.id, "content", identity, member)["stain"]
+
+
+def test_an_array_of_disks_that_may_be_wiped(devices: Devices, tmp_path: Path) -> None:
+    """It shows what was on its members before, and each sector that came since."""
+    devices.plan = plan_of(LAYOUT.replace("PAIR-<1>", "PAIR-<1>, wipe: true"), tmp_path)
+    create = next(step for step in devices.plan.steps if step.id == "array.data.create")
+    devices.steps[create.id] = create
+    assert create.proof
+    key, old = (
+        f"array:{create.proof.key}",
+        [(at, bytes([at % 251 + 1]) * 700) for at in (8192, 7 * MIB, 46 * MIB)],
+    )
+    devices.make("d0p1", 48 * MIB)
+    devices.make("d1p1", 48 * MIB, *((MIB + at, data) for at, data in old))
+    found = sectors_beneath([(partial(devices.read_at, name), 48 * MIB) for name in ("d0p1", "d1p1")])
+    (tmp_path / sectors_as(digest_of(found))).write_bytes(found)
+    known = {"sectors": {create.id: digest_of(found)}, "folder": str(tmp_path)}
+    parts = [f"partition:{node.rpartition('/')[2]}" for node in create.guard]
+    blocks = [
+        *(
+            replace(block(f"d{n}p1", part, 48 * MIB), kind="partition", below=(f"d{n}",))
+            for n, part in enumerate(parts)
+        ),
+        replace(block("md127", key, 47 * MIB), kind="array", below=("d0p1", "d1p1")),
+    ]
+
+    def stain() -> str:
+        return str(devices.amiss(create.id, "content", key, blocks, past=known)["stain"])
+
+    devices.make("md127", 47 * MIB, *old)
+    assert stain() == ""
+    for at in (0, 5120, 8192, 20 * MIB, 47 * MIB - 512):
+        devices.make("md127", 47 * MIB, *old, (at, b"theirs"))
+        assert f"from byte {at} on" in stain()
+
+
+def test_too_much_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would take the time and the memory of the whole apply."""
+    full = (lambda at, size: b"\1" * size, 4 * MIB)
+    assert sectors_beneath([full, full])
+    for name, most in (("MOST_READ", 8 * MIB - 1), ("MOST_FULL", 8 * MIB // 512 - 1)):
+        with monkeypatch.context() as patch:
+            patch.setattr(sectors, name, most)
+            assert sectors_beneath([full, full]) == b""
 
 
 def test_an_array_that_is_a_member(devices: Devices) -> None:

@@ -446,7 +446,7 @@ def test_the_clearing_of_a_header_cut_at_any_sector_is_known_by_its_sectors(
         sectors={clear.id: digest_of(data)},
         folder=str(tmp_path),
     )
-    known = without_own_rest(read, past, make.id, make.guard[0])
+    known = without_own_rest(read, past, make, make.guard[0])
     draw, unknown = random.Random(7), 0
     for cut in sorted({1, *(draw.randrange(16 * MIB // 512) for _ in range(6)), 16 * MIB // 512}):
         put(image, 0, bytes(512 * cut))

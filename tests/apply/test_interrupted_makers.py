@@ -14,7 +14,12 @@ import pytest
 
 from raidplan.apply.decide import maker
 from raidplan.base.filesystems.vfat import _root as root_of_fat
-from tests.apply.makers import CLOCK, ENDED, MADE, again, drawn, image_of, made_once, tried
+from raidplan.base.size import MIB, SECTOR
+from raidplan.facts.ranges import ends_of
+from raidplan.plan.disk_identity import DiskIdentity
+from tests.apply import makers
+from tests.apply.makers import CLOCK, ENDED, MADE, again, alone, drawn, holds, image_of, made_once, tried
+from tests.images import put
 
 MAKERS, CUTS = 2, 2
 """So many are drawn every day, of the makers and of the writes of each."""
@@ -41,6 +46,46 @@ def test_killed_at_any_write_it_goes_on_and_keeps_what_is_of_others(
     cuts = drawn(made.cuts(), dice, CUTS)
     record_property("counted: sectors of others beside what a maker left", tried(made, cuts, dice))
     record_property("counted: makers killed at a write", len(cuts))
+
+
+@pytest.mark.parametrize("late", [-2, -1], ids=["in its last write", "at its end"])
+def test_killed_again_after_what_it_left_was_cleared_at_both_ends(
+    late: int, tmp_path: Path, dice: Random | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between them lies what it wrote with the clock of the first run."""
+    made = image_of(*MADE["ext4 with blocks of 1 KiB"], tmp_path)
+    cuts = made.cuts()
+    with monkeypatch.context() as patch:
+        patch.setattr(makers, "CLOCK", CLOCK - 3600)
+        made.cut(cuts[late])
+    for start, size in ends_of(made.size, [(0, made.size)], []):
+        put(Path(made.node), start, bytes(size))
+    made.before = {at: data for at in range(0, made.size, MIB) if holds(data := made.read(at, MIB))}
+    made.cut(cuts[0])
+    assert not made.own, "the sectors of before are not known by themselves"
+    made.fill()
+    made.begun(tmp_path, again=True)
+    for cut in [cuts[0], *drawn(cuts[1:], dice, 1)]:
+        made.cut(cut)
+        alone(made, dice, dice or Random(1), cut)
+
+
+@pytest.mark.parametrize("old", ["ext4 with blocks of 1 KiB", "btrfs", "swap"])
+def test_old_bytes_between_the_ends_of_a_disk_to_wipe_are_none_of_somebody_else(
+    old: str, tmp_path: Path, dice: Random | None
+) -> None:
+    """And what came since is found among them, also beside what is whole."""
+    made = image_of(*MADE[old], tmp_path)
+    cuts = made.cuts()
+    made.disks = (DiskIdentity("d", made.size, wipe=True),)
+    made.before = {20 * MIB + 4096: b"old" * 9000, 43 * MIB: b"old"}
+    made.fill()
+    made.begun(tmp_path)
+    for cut in [cuts[0], *drawn(cuts[1:-1], dice, 1), ENDED]:
+        made.cut(cut)
+        alone(made, dice, dice or Random(1), cut)
+        with made.planted(57 * MIB + SECTOR, b"new"):
+            assert not made.own, cut
 
 
 def test_another_clock_writes_other_bytes_and_is_refused(tmp_path: Path) -> None:

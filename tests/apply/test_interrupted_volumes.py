@@ -74,6 +74,7 @@ def test_sfdisk(tmp_path: Path, dice: Random | None, record_property: Count) -> 
         try:
             cuts = drawn(made.cuts(), dice, CUTS)
             record_property("counted: sectors of others beside what a maker left", tried(made, cuts, dice))
+            record_property("counted: makers killed at a write", len(cuts))
         finally:
             made.close()
 
@@ -84,6 +85,7 @@ def test_pvcreate(tmp_path: Path, dice: Random | None, record_property: Count) -
     try:
         cuts = drawn(made.cuts(), dice, CUTS)
         record_property("counted: sectors of others beside what a maker left", tried(made, cuts, dice))
+        record_property("counted: makers killed at a write", len(cuts))
     finally:
         made.close()
 
@@ -134,9 +136,10 @@ class Group:
     def devices(self) -> list[str]:
         return [word for node in self.nodes for word in ("--devices", node)]
 
-    def clear_marked(self, dice: Random | None) -> None:
-        """What `apply` does where vgcreate has marked a device: it holds nothing of others, is cleared, and made again."""
-        found = self.found()["physical_volume"]
+    def clear_marked(self, dice: Random | None) -> int:
+        """What `apply` does where vgcreate has marked a device: it holds nothing of others, is cleared, and made again. How many
+        sectors of others were planted."""
+        found, planted = self.found()["physical_volume"], 0
         for number, (node, step) in enumerate(zip(self.nodes, self.steps.values(), strict=False)):
             assert step.proof is not None
             if found[step.proof.key].get("marked"):
@@ -149,10 +152,12 @@ class Group:
                         f"a sector of others at byte {place} is found"
                     )
                     put(Path(node), place, kept)
+                    planted += 1
                 for start, size in ends_of(150 * MIB, [(0, 150 * MIB)], []):
                     put(self.files[number], start, bytes(size))
                 tool("blockdev", "--flushbufs", node)
                 assert self.run(number) == 0
+        return planted
 
     def found(self) -> Any:
         """What LVM says to `apply`."""
@@ -169,20 +174,23 @@ class Group:
 
 @pytest.mark.root
 @pytest.mark.parametrize(("number", "kind"), [(2, "volume_group"), (3, "volume")])
-def test_vgcreate_and_lvcreate(number: int, kind: str, tmp_path: Path, dice: Random | None) -> None:
+def test_vgcreate_and_lvcreate(
+    number: int, kind: str, tmp_path: Path, dice: Random | None, record_property: Count
+) -> None:
     """Whole, or not there at all, and then made by the same command."""
-    group = Group(tmp_path)
+    group, planted = Group(tmp_path), 0
     group.keep(number)
     log = tmp_path / "trace"
     with group.after(number):
         assert group.run(number, "strace", "-f", "-qq", "-o", str(log), "-e", "trace=io_submit") == 0
         (whole,) = group.found()[kind].values()
-    for cut in drawn(cuts_in(log), dice, CUTS):
+    cuts = drawn(cuts_in(log), dice, CUTS)
+    for cut in cuts:
         with group.after(number):
             group.run(number, *killed_at(cut))
             found = group.found()[kind]
             if not found:
-                group.clear_marked(dice)
+                planted += group.clear_marked(dice)
                 assert group.run(number) == 0, cut
                 found = group.found()[kind]
             (left,) = found.values()
@@ -190,6 +198,8 @@ def test_vgcreate_and_lvcreate(number: int, kind: str, tmp_path: Path, dice: Ran
             assert left == wanted, cut
             if kind == "volume_group":
                 assert next(iter(found.values()))["devices"] == sorted(group.nodes), cut
+    record_property("counted: makers killed at a write", len(cuts))
+    record_property("counted: sectors of others beside what a maker left", planted)
 
 
 HEAD = """\

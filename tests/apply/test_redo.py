@@ -10,7 +10,9 @@ import pytest
 
 from raidplan.apply.change.change_array import forgotten
 from raidplan.apply.execute import execute
-from raidplan.apply.recheck_target import ARRAY
+from raidplan.apply.journal.past import Past, sectors_as
+from raidplan.apply.journal.sectors import digest_of, sectors_before
+from raidplan.apply.recheck_target import ARRAY, Decided
 from raidplan.apply.world import World
 from raidplan.base.identity import md_form
 from raidplan.base.magic import SignatureAt
@@ -144,3 +146,20 @@ def test_what_somebody_made_since_is_not_cleared(plan: Plan, tmp_path: Path, nod
         assert outcome.complete is not kept
         assert ((tmp_path / "disk").read_bytes() == before) is kept
     assert tool("wipefs", "--no-act", node) == ""
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices")
+def test_the_sectors_that_a_maker_finds_are_read_of_its_device(plan: Plan, tmp_path: Path, node: str) -> None:
+    """As a link calls it, too; all of a small one."""
+    (make,) = (step for step in plan.steps if step.id == "filesystem.data.make")
+    link = tmp_path / "link"
+    link.symlink_to(node)
+    tool("sh", "-c", 'echo old | dd of="$0" bs=1M seek=7 conv=fsync status=none', node)
+    world, decided = World(), Decided({}, {}, {make.id: frozenset({"d0"})}, frozenset({"d0"}))
+    found = decided.sectors(make, lambda word: str(link), world)
+    (tmp_path / sectors_as(digest_of(found))).write_bytes(found)
+    past = Past(folder=str(tmp_path), sectors={make.id: digest_of(found)})
+    known = sectors_before(past, make.id)
+    assert known and known.ranges == ((0, 16 * MIB),) and [*known.known] == [7 * MIB]
+    assert decided.sectors(make, lambda word: str(tmp_path / "absent"), world) == b""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from shutil import copytree, rmtree
@@ -15,6 +16,7 @@ from raidplan.apply import execute
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.sectors import sectors_before
 from raidplan.apply.teardown.losses import absent
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import Trace
@@ -173,3 +175,32 @@ def test_an_array_that_is_cleared_through_itself_is_in_the_journal_with_its_sect
     past, step = read_past(world.root / "var/lib/raidplan"), f"teardown.array.{OLD}.zero"
     assert past.begun == {step} and [*past.marks[step]] == ["/dev/md127"] and past.cleared[step]
     assert past.sectors[step]
+
+
+def dies_in_mke2fs(world: Old, when: str, kind: str, what: str) -> None:
+    if (when, kind) == ("before", "run") and what.startswith("mke2fs "):
+        world._die()
+
+
+@pytest.mark.parametrize("wipe", [True, False])
+def test_what_a_maker_finds_is_in_the_journal_where_old_bytes_can_be(wipe: bool, tmp_path: Path) -> None:
+    """On disks to wipe, whose ends alone are cleared, and where it was cut off before."""
+    text = LAYOUT if wipe else LAYOUT.replace(", wipe: true", "")
+    plan = plan_of(text, tmp_path)
+    state = (
+        machine(tmp_path / "killed")
+        if wipe
+        else replace(machine(tmp_path / "killed"), objects={}, content={})
+    )
+    folder = tmp_path / "killed/var/lib/raidplan"
+    for recorded in (wipe, True):
+        world = Old(plan, tmp_path / "killed", state)
+        world.watch = partial(dies_in_mke2fs, world)
+        agreed = {*loss_texts(decide(plan, world.read(plan), read_past(folder), here=False).left.lost)}
+        with pytest.raises(Killed):
+            apply(plan, world, agreed)
+        past = read_past(folder)
+        (step,) = past.begun
+        assert bool(past.sectors[step]) == recorded
+        known = sectors_before(past, step)
+        assert (known and known.ranges) == (((0, MIB),) if recorded else None)

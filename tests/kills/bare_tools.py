@@ -110,7 +110,7 @@ def look(case):
             "lvs --noheadings -o vg_name,lv_name,lv_size,lv_attr,segtype; vgs --noheadings -o vg_name,vg_extent_size,vg_size,pv_count; pvs --noheadings -o pv_name,vg_name,pv_size"
         )
     )
-    for file in ("/etc/fstab", "/etc/mdadm/mdadm.conf", *sorted(glob.glob("/etc/udev/rules.d/*raidplan*"))):
+    for file in configured():
         with open(file) as opened:
             found[file] = opened.read().replace(case["prefix"] + "-", "K-").splitlines()
     image = sorted(glob.glob("/boot/initrd.img-*[0-9a-z]"))
@@ -135,6 +135,13 @@ def look(case):
         if path.split("/")[3] not in others
     )
     return found
+
+
+def configured():
+    """The files that an apply writes, also the rule by which it holds off udev meanwhile."""
+    rules = (f"/{place}/udev/rules.d/*raidplan*" for place in ("etc", "run"))
+    patterns = ("/etc/fstab", "/etc/mdadm/mdadm.conf", "/etc/default/mdadm", *rules)
+    return [file for pattern in patterns for file in sorted(glob.glob(pattern))]
 
 
 def lvm_uuid(key, value):

@@ -199,6 +199,7 @@ def interrupt(case):
     if code is None:
         note["open"] = open_steps(case)
         note |= act(case, kind, pid, master, draw) or {}
+        note["interrupted"] = "missed" not in note
         code = wait(pid)
     if kind == "foreign sector midway":
         note["interrupted"] = note["interrupted"] and plants_midway(case, note, draw)
@@ -283,7 +284,7 @@ def write_sector(device, place, sector):
 
 def plants_midway(case, note, draw):
     """Plants a sector on a device on which something is to be made, and no record says that it was: of those whose maker was killed
-    in its work, else of all. Whether there is such a device.
+    in its work, else of all; between the ends of a disk to wipe nobody could tell it from old bytes. Whether there is such a device.
     """
     begun, done = steps(case)
     there = [(step, target_node(case, target, done)) for step, target in case["targets"] if step not in done]
@@ -292,7 +293,7 @@ def plants_midway(case, note, draw):
         for step, device in there
         if device and 0 < size_of(device) <= SMALL and not read_only(device)
     ]
-    there = [each for each in there if each[0] in begun] or there
+    there = [each for each in there if each[0] in begun] or ([] if case["consents"] else there)
     if there:
         step, device = draw.choice(sorted(there))
         note["plant"] = {"step": step, **planted(device, draw, 0, size_of(device))}

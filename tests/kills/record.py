@@ -64,15 +64,24 @@ def counts(record: Mapping[str, Any], now: str, by: str) -> bool:
     return bool(record["digest"] == now and record.get("generator") == by)
 
 
+def once(records: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Each case once, however often it was repeated: as it ended otherwise than predicted, if it ever did."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for each in records:
+        known = found.get(each["command"])
+        found[each["command"]] = known if known and failed(known) else each
+    return [*found.values()]
+
+
 def table(records: Iterable[Mapping[str, Any]], now: str, by: str) -> str:
     """Of the cases of the code `now` by the generator `by` that were cut off: how many of each kind ended how; those that ended
     otherwise than predicted or could not be predicted; layouts that were void; how many there are of earlier code."""
     records = [*records]
-    present = [each for each in records if counts(each, now, by)]
+    present = once(each for each in records if counts(each, now, by))
     void = [each for each in present if each.get("void")]
     whole = [each for each in present if not each.get("void") and not each["interrupted"]]
     counted = [each for each in present if not each.get("void") and each["interrupted"]]
-    earlier = len(records) - len(present)
+    earlier = sum(not counts(each, now, by) for each in records)
     lines = [
         f"raidplan/ {now}, generator {by}: {len(counted)} cases; {len(whole)} that were not cut off and {earlier} more of earlier code or of an earlier generator do not count",
         "",

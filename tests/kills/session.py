@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from raidplan.cli import REFUSED
 from raidplan.twin.server import CommandTimeoutError, Disk, Twin, UnreachableError, install_raidplan
 from raidplan.twin.server.recipe import PACKAGES, Recipe
 from tests.kills.adversity import CONVERGED, LOST, OPEN, PERSON, STUCK, Adversity
@@ -155,7 +156,7 @@ def referred(drawn: Drawn, found: Mapping[str, Any]) -> Reference:
     """The reference in what the script found. Raises Void where the apply or a check of a file system did not end well."""
     if found["code"] or found["again"]:
         raise Void(f"{found['code']}, {found['again']}: {found['said']}")
-    if unwell := [each for each in found["look"]["checks"] if not each.endswith(" 0")]:
+    if unwell := _unwell(found["look"]):
         raise Void(f"not whole after an uninterrupted apply: {unwell}")
     journal = [(kind, step) for kind, step in found["journal"]]
     return Reference(drawn, found["agreed"], journal, found["look"], found["decoys"], found["files"])
@@ -187,7 +188,8 @@ def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> d
     ended, why = str(outcome["result"]), str(outcome.get("why", ""))
     if "look" in outcome:
         harmed = [*differing(outcome["decoys"], to.decoys), *differing(outcome["files"], to.files)]
-        other = [] if outcome.get("unnamed") else differing(outcome["look"], to.look)
+        other = _unwell(outcome["look"]) if outcome.get("unnamed") else differing(outcome["look"], to.look)
+        other += ["a second raidplan was not refused"] if beside(note) else []
         if harmed:
             ended, why = LOST, f"{why} {harmed}"
         elif other and ended in (CONVERGED, PERSON):
@@ -206,6 +208,16 @@ def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> d
         "applies": outcome.get("applies", 0),
         "why": "" if result == expected and ended == CONVERGED else why[-1200:],
     }
+
+
+def beside(note: Mapping[str, Any]) -> bool:
+    """A second raidplan went on while the first one ran."""
+    return bool(note.get("ran beside")) and note.get("second") != REFUSED
+
+
+def _unwell(look: Mapping[str, list[str]]) -> list[str]:
+    """The checks of file systems and of arrays that found something."""
+    return [each for each in look.get("checks", ()) if not each.endswith(" 0")]
 
 
 def differing(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:

@@ -191,7 +191,7 @@ def test_only_cases_of_the_present_code_and_generator_count(tmp_path: Path) -> N
     without = record()
     without.pop("generator")
     for each in (
-        record(),
+        record(command="python -m tests.kills --case 6"),
         record(result=STUCK),
         record(digest="before", result=LOST),
         record(generator="other"),
@@ -203,6 +203,19 @@ def test_only_cases_of_the_present_code_and_generator_count(tmp_path: Path) -> N
     assert "| kill all | 2 | 1 | 0 | 0 | 1 | 0 | 1 |" in said and "| all | 2 |" in said
     assert said.count("otherwise: python -m tests.kills --case 7") == 1
     assert json.loads(file.read_text().splitlines()[0])["digest"] == "now"
+
+
+def test_a_case_that_is_repeated_counts_once_and_as_it_failed() -> None:
+    every = (
+        record(),
+        record(result=STUCK, why="first"),
+        record(),
+        record(command="c", result=STUCK),
+        record(command="c"),
+    )
+    said = table(every, "now", "it")
+    assert "2 cases" in said and "| all | 2 | 0 | 0 | 0 | 2 | 0 | 0 |" in said
+    assert said.count("otherwise: ") == 2 and "predicted converged: first" in said
 
 
 def test_the_version_of_the_generator_is_that_of_all_that_draws_and_judges(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,6 +17,8 @@ import yaml
 
 from raidplan.apply.journal import lock
 from raidplan.apply.refusal import refusal
+from raidplan.facts.host import HOLD
+from raidplan.plan.places import DEFAULTS, FSTAB, MDADM_CONF, UDEV_RULES
 from raidplan.render import refusal_words
 from raidplan.render.refusals import refusal_text
 from raidplan.review import pipeline
@@ -180,14 +183,21 @@ def test_a_planted_sector_is_looked_at_when_it_is_refused_and_given_back_by_its_
     assert in_guest.converge(case("foreign sector"), note)["result"] == LOST
 
 
-@pytest.mark.parametrize(("begun", "ended", "where"), [
-    (["filesystem.plain.make"], [], "plain"),
-    ([], [], "either"),
-    ([], ["filesystem.plain.make"], "top"),
-    ([], ["filesystem.plain.make", "filesystem.top.make"], ""),
+@pytest.mark.parametrize(("begun", "ended", "where", "wipe"), [
+    (["filesystem.plain.make"], [], "plain", False),
+    ([], [], "either", False),
+    ([], ["filesystem.plain.make"], "top", False),
+    ([], ["filesystem.plain.make", "filesystem.top.make"], "", False),
+    (["filesystem.plain.make"], [], "plain", True),
+    ([], [], "", True),
 ])  # fmt: skip
 def test_it_is_planted_beside_a_maker_that_was_killed_else_where_none_has_begun(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, begun: list[str], ended: list[str], where: str
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    begun: list[str],
+    ended: list[str],
+    where: str,
+    wipe: bool,
 ) -> None:
     nodes = {name: tmp_path / name for name in ("plain", "top")}
     for file in nodes.values():
@@ -196,7 +206,8 @@ def test_it_is_planted_beside_a_maker_that_was_killed_else_where_none_has_begun(
     monkeypatch.setattr(in_guest, "read_only", lambda device: False)
     kinds = [("intent", step) for step in (*begun, *ended)] + [("ended", step) for step in ended]
     monkeypatch.setattr(in_guest, "journal", lambda case: kinds)
-    asked = {"targets": [["filesystem.plain.make", "plain"], ["filesystem.top.make", "top"]]}
+    targets = [["filesystem.plain.make", "plain"], ["filesystem.top.make", "top"]]
+    asked = {"targets": targets, "consents": wipe}
     seen = set()
     for seed in range(8):
         note: dict[str, Any] = {}
@@ -306,6 +317,35 @@ def test_a_case_that_was_not_cut_off_is_none() -> None:
     assert (late["expected"], late["interrupted"]) == (CONVERGED, False)
     said = table([{**late, "digest": "d", "generator": "g", "command": "c"}], "d", "g")
     assert "0 cases; 1 that were not cut off" in said and "| all | 0 |" in said
+
+
+@pytest.mark.parametrize(("beside", "code", "result"), [
+    (True, 0, STUCK), (True, 3, STUCK), (True, 4, CONVERGED), (False, 0, CONVERGED),
+])  # fmt: skip
+def test_a_second_raidplan_is_refused_while_the_first_one_runs(beside: bool, code: int, result: str) -> None:
+    note = {"interrupted": True, "ran beside": beside, "second": code}
+    record = judged(outcome(CONVERGED, note=note), to(), Adversity("second raidplan", 0.4))
+    assert record["result"] == result and ("not refused" in record["why"]) == (result == STUCK)
+
+
+@pytest.mark.parametrize(("missed", "interrupted"), [("no process but raidplan itself", False), ("", True)])
+def test_a_kill_that_finds_nothing_to_kill_is_no_case(
+    monkeypatch: pytest.MonkeyPatch, missed: str, interrupted: bool
+) -> None:
+    Guest(monkeypatch, (0, "done"))
+    monkeypatch.setattr(in_guest, "until", lambda *words: None)
+    monkeypatch.setattr(in_guest, "open_steps", lambda case: [])
+    monkeypatch.setattr(in_guest, "killed", lambda *words: missed)
+    asked = case("kill one")
+    asked["adversity"] = Adversity("kill one", 0.5).to_data()
+    assert in_guest.interrupt(asked)["interrupted"] is interrupted
+
+
+def test_what_is_not_whole_is_no_success_where_a_refusal_names_no_command_either() -> None:
+    pull = Adversity("disk pulled", 0.9)
+    for said, result in (("top ext4 0", PERSON), ("top ext4 4", STUCK), ("main: 8 sectors differ", STUCK)):
+        unnamed = outcome(PERSON, look={"checks": [said]}, unnamed=True)
+        assert judged(unnamed, to(), pull)["result"] == result
 
 
 def test_a_file_system_or_an_array_that_is_not_whole_is_no_reference_and_no_success() -> None:
@@ -542,6 +582,15 @@ def test_a_void_layout_is_recorded_and_is_no_success(
     code, records = ran(monkeypatch, tmp_path / "record", "1", "7", *options, void=True)
     assert code == 1 and [each["why"] for each in records] == ["4: refused: no module"]
     assert "void: python -m tests.kills" in table(records, records[0]["digest"], records[0]["generator"])
+
+
+def test_all_that_an_apply_configures_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also the rule that holds off udev, which is to be gone."""
+    there = (*(each.format(host="kills") for each in (FSTAB, MDADM_CONF, DEFAULTS, UDEV_RULES)), HOLD)
+    monkeypatch.setattr(
+        bare_tools.glob, "glob", lambda pattern: [each for each in there if fnmatch(each, pattern)]
+    )
+    assert {*bare_tools.configured()} == {*there}
 
 
 def test_an_array_of_a_decoy_that_a_boot_started_is_no_trace_of_an_apply(

@@ -7,18 +7,17 @@ With KILLED_IN="mdadm mke2fs" in the environment it dies once in each of these p
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 
 sys.path.insert(0, "/opt/raidplan")
 from raidplan.apply import world
 from raidplan.cli import run
-from raidplan.facts.run import ENVIRONMENT, Result, clock_variable
+from raidplan.facts.run import Result
 from raidplan.plan.step import Zero
 
 ALWAYS = (
@@ -72,38 +71,48 @@ def not_yet(line: str) -> bool:
     return line not in killed
 
 
+def children() -> set[int]:
+    """The programs that run now, for a moment as copies of this process."""
+    found = set[int]()
+    for task in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):  # a thread that has just ended
+            found |= {*map(int, task.read_text().split())}
+    return found
+
+
+def is_program(pid: int) -> bool:
+    """It is no copy of this process any more."""
+    with suppress(OSError):  # it has ended
+        return Path(f"/proc/{pid}/cmdline").read_bytes() != Path("/proc/self/cmdline").read_bytes()
+    return True
+
+
 def kill_all() -> None:
     """This process first, so that nothing of it sees what becomes of its children; then those, all at once."""
-    us = os.getpid()
-    children = []
-    for task in Path(f"/proc/{us}/task").glob("*/children"):
-        with suppress(OSError):  # a thread that has just ended
-            children += [int(pid) for pid in task.read_text().split()]
+    us, started = os.getpid(), children()
     if os.fork() == 0:
         os.kill(us, signal.SIGKILL)
-        for pid in children:
+        for pid in started:
             with suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)
         os._exit(0)
     time.sleep(60)
 
 
-def killing(argv: Sequence[str], stdin: str | bytes = "", *, clock: int = 0, **more: object) -> Result:
-    """Does it, or starts it as `run` does and dies with it."""
+def killing(argv: Sequence[str], stdin: str | bytes = "", **more: object) -> Result:
+    """Does it, or dies while the very same is done."""
     with one:
         program = program_of(argv)
         line = program[0] if only else " ".join(program)
         if is_destructive(program) and not_yet(line):
-            environment = ENVIRONMENT | clock_variable(argv[0], clock)
-            child = subprocess.Popen(
-                list(argv), stdin=subprocess.PIPE, env=environment, start_new_session=True
-            )
-            assert child.stdin
-            child.stdin.write(stdin.encode() if isinstance(stdin, str) else stdin)
-            child.stdin.close()
+            before = children()
+            begun = Thread(target=really_run, args=(argv, stdin), kwargs=more, daemon=True)
+            begun.start()
+            while begun.is_alive() and not any(map(is_program, children() - before)):
+                time.sleep(0.001)
             time.sleep(seconds)
             kill_all()
-    return really_run(argv, stdin, clock=clock, **more)  # type: ignore[arg-type]
+    return really_run(argv, stdin, **more)  # type: ignore[arg-type]
 
 
 def killing_zero(device: str, action: Zero, tell: Callable[[float], None]) -> None:

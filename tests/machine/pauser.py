@@ -5,17 +5,19 @@ which is then stopped in its work, or a file, which is then about to be written.
 raidplan goes on when FOLDER/go does.
 """
 
-import subprocess
+import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from signal import SIGCONT, SIGSTOP
 
 sys.path.insert(0, "/opt/raidplan")
 from raidplan.apply import world
 from raidplan.cli import run
-from raidplan.facts.run import ENVIRONMENT, Result, clock_variable
+from raidplan.facts.run import Result
 
 SECONDS = 0.2
 """How long the program works before it is stopped."""
@@ -30,19 +32,37 @@ def wait() -> None:
         time.sleep(0.05)
 
 
-def pausing(argv: Sequence[str], stdin: str | bytes = "", *, clock: int = 0, **more: object) -> Result:
+def pausing(argv: Sequence[str], stdin: str | bytes = "", **more: object) -> Result:
     """Runs it to its end, with a rest if it is the one."""
     if not " ".join(argv).startswith(point):
-        return really_run(argv, stdin, clock=clock, **more)  # type: ignore[arg-type]
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    environment = ENVIRONMENT | clock_variable(argv[0], clock)
-    child = subprocess.Popen(list(argv), text=True, env=environment, start_new_session=True, **pipes)  # type: ignore[call-overload]
-    time.sleep(SECONDS)
-    child.send_signal(SIGSTOP)
-    wait()
-    child.send_signal(SIGCONT)
-    out, err = child.communicate()
-    return Result(tuple(argv), child.returncode, out, err)
+        return really_run(argv, stdin, **more)  # type: ignore[arg-type]
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(really_run, argv, stdin, **more)  # type: ignore[arg-type]
+        while not (found := processes_of(argv)) and not running.done():
+            time.sleep(0.001)
+        time.sleep(SECONDS)
+        signal_all(found, SIGSTOP)
+        wait()
+        signal_all(found, SIGCONT)
+        return running.result()
+
+
+def signal_all(processes: Iterable[int], signal: int) -> None:
+    """Those that run still."""
+    for pid in processes:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal)
+
+
+def processes_of(argv: Sequence[str]) -> list[int]:
+    """The program with these words that this process has started, while it runs."""
+    found, line = list[int](), b"".join(os.fsencode(word) + b"\0" for word in (f"/{argv[0]}", *argv[1:]))
+    for task in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):
+            for pid in map(int, task.read_text().split()):
+                if Path(f"/proc/{pid}/cmdline").read_bytes().endswith(line):
+                    found.append(pid)
+    return found
 
 
 def replacing(self: world.World, file: Path, *rest: object, **more: object) -> None:

@@ -15,7 +15,7 @@ from raidplan.facts import Machine
 from raidplan.facts.block import read_at
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.origin import TEARDOWN
-from raidplan.plan.step import Plan
+from raidplan.plan.step import Plan, Step
 
 
 def left_to_clear(plan: Plan, machine: Machine, past: Past) -> dict[str, Rest]:
@@ -57,12 +57,17 @@ def with_rests_of_members(plan: Plan, machine: Machine, past: Past) -> Machine:
     return machine
 
 
-def without_own_rest(read: Reader, past: Past, step: str, device: str) -> Reader:
-    """The bytes of a device without those that were on it when it began to be cleared for an interrupted step."""
-    for clearing in past.begun:
-        ours = past.origin(clearing) == ("clear", step) and device in past.ours.get(clearing, ())
-        if ours and (before := sectors_before(past, clearing)):
-            return partial(without, before.own, read)
+def without_own_rest(read: Reader, past: Past, step: Step, device: str) -> Reader:
+    """The bytes of a device without those that were on it when an interrupted step was begun, or when it was cleared for that; `device`
+    is empty for the array that the step makes.
+    """
+    ours = [each for each in past.begun if not device or device in past.ours.get(each, ())]
+    for each in ours:
+        of_it = each == step.id or (bool(device) and past.origin(each) == ("clear", step.id))
+        if of_it and (before := sectors_before(past, each)):
+            number = step.guard.index(device) if device and each == step.id else 0
+            own = before.own_of(number) if device else before.own_anywhere()
+            read = partial(without, own, read)
     return read
 
 

@@ -54,6 +54,16 @@ def instance_of(node: str) -> tuple[str, int]:
     return block.instance_of(sys), size
 
 
+def written_on(target: str) -> tuple[Reader, int]:
+    """The function that reads what was written to a device, and the size of that in bytes. Raises OSError."""
+    number = os.stat(target).st_rdev
+    sys = (SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()
+    read: Reader = partial(read_at, target)
+    if (sys / "dm").exists():
+        read = reader_of(Path("/"), sys.name, block.read_blocks(Path("/")))
+    return read, number_of(sys / "size") * SECTOR
+
+
 def other_partition(target: str, number: int) -> Use | None:
     """The wrong partition that a by-partuuid link leads to, if it does: udev may be late, and any rule can make links.
 
@@ -106,10 +116,7 @@ def _in_use(target: str, number: int) -> list[Use]:
 def _unrecognised(target: str, number: int) -> list[Use]:
     sys = (SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()
     whole = sys.parent if (sys / "partition").exists() else sys
-    size, sector = number_of(sys / "size") * SECTOR, number_of(whole / "queue/logical_block_size")
-    read: Reader = partial(read_at, target)
-    if (sys / "dm").exists():
-        read = reader_of(Path("/"), sys.name, block.read_blocks(Path("/")))
+    (read, size), sector = written_on(target), number_of(whole / "queue/logical_block_size")
     found = unrecognised(read, size, sector, joined=any((sys / "slaves").glob("*")))
     return [use("data", target, found=words(trace)) for trace in found]
 

@@ -1,5 +1,5 @@
-"""The sectors of a device right before it is cleared, as fingerprints beside the journal: by them the content that an
-interrupted clearing has left is known from what came since.
+"""The sectors of a device right before it is cleared, or made into something, as fingerprints beside the journal: by them what an
+interrupted step has left of them is known from what came since.
 """
 
 from __future__ import annotations
@@ -12,29 +12,46 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from raidplan.apply.journal.past import Past, Rest, sectors_as
-from raidplan.base.reader import Reader, all_are
+from raidplan.base.reader import Own, Reader, all_are
 from raidplan.base.size import MIB, SECTOR
+from raidplan.facts.traces import SMALL, places_read
 from raidplan.plan.step import Step, Zero
 
 Range = tuple[int, int]
 """Start and size in bytes."""
 ROW = struct.Struct("<Q8s")
 """The place of a sector, and its fingerprint."""
+SPAN = 2**56
+"""Where the places of the second device begin, and of each further one."""
+MOST_READ, MOST_FULL = 4 * SMALL, SMALL // SECTOR
+"""Bytes that are read, and sectors that have a fingerprint: those of one small device."""
+KINDS = ("array", "filesystem", "swap", "physical_volume")
+"""The objects that an interrupted maker may have left over old bytes. Of an encryption more than its sectors has to be known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sectors:
-    """The ranges that a step clears, and the fingerprint of each sector in them that was not blank, by its place."""
+    """The ranges that a step found, and the fingerprint of each sector in them that was not blank, by its place."""
 
     ranges: tuple[Range, ...]
     known: Mapping[int, bytes]
 
     def own(self, offset: int, sector: bytes) -> bool:
-        """Whether the sector was here when the clearing began."""
+        """Whether the sector was here when the step began."""
         return self.known.get(offset) == _fingerprint(sector)
+
+    def own_of(self, device: int) -> Own:
+        """The same for one of several devices."""
+        return lambda offset, sector: self.own(device * SPAN + offset, sector)
+
+    def own_anywhere(self) -> Own:
+        """A function that tells whether such a sector was anywhere on the devices: an array has the sectors of its members elsewhere."""
+        every = frozenset(self.known.values())
+        return lambda offset, sector: _fingerprint(sector) in every
 
     def rest(self, read: Reader) -> Rest | None:
         """The rest of a clearing that was cut off, in one reading; None if nothing is left to clear. Raises OSError."""
@@ -60,6 +77,25 @@ def compared(steps: Iterable[Step]) -> dict[str, tuple[str, ...]]:
     }
 
 
+def makes_over(step: Step) -> bool:
+    """Whether the step makes something on devices by whose sectors alone it is known what is left of it."""
+    return step.creates and bool(step.proof and step.proof.kind in KINDS and not step.proof.file)
+
+
+def sectors_beneath(devices: Sequence[tuple[Reader, int]]) -> bytes:
+    """The fingerprints of all that is read of devices (each with its size) when a maker was cut off on them; none where that is too
+    much. Raises OSError.
+    """
+    ranges = [
+        (number * SPAN + start, room)
+        for number, (_, size) in enumerate(devices)
+        for start, room in places_read(size)
+    ]
+    if sum(room for _, room in ranges) > MOST_READ:
+        return b""
+    return packed(lambda at, size: devices[at // SPAN][0](at % SPAN, size), ranges)
+
+
 def sectors_now(step: Step, node: Callable[[str], str], read: Callable[[str, int, int], bytes]) -> bytes:
     """The fingerprints of what the step is going to clear, for the journal; none for any other step. `read`: of a node."""
     with suppress(OSError):  # the clearing itself will say it
@@ -69,9 +105,15 @@ def sectors_now(step: Step, node: Callable[[str], str], read: Callable[[str, int
 
 
 def packed(read: Reader, ranges: Sequence[Range]) -> bytes:
-    """The fingerprints of these ranges of a device. Raises OSError."""
-    rows = b"".join(ROW.pack(at, _fingerprint(sector)) for at, sector in _full(read, ranges))
-    return json.dumps(ranges).encode() + b"\n" + zlib.compress(rows, 1)
+    """The fingerprints of these ranges of a device; none where too many sectors are full. Raises OSError."""
+    rows = b"".join(
+        ROW.pack(at, _fingerprint(sector)) for at, sector in islice(_full(read, ranges), MOST_FULL + 1)
+    )
+    return (
+        json.dumps(ranges).encode() + b"\n" + zlib.compress(rows, 1)
+        if len(rows) <= MOST_FULL * ROW.size
+        else b""
+    )
 
 
 def sectors_before(past: Past, step: str) -> Sectors | None:
