@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from raidplan.facts import in_use, writers
 from raidplan.facts.block import read_at
 from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
 from raidplan.facts.run import Result
+from raidplan.facts.uses import use
 from raidplan.plan.step import Zero
 from tests.apply.sentences import not_cleared, words_of
 from tests.images import MIB, tool
@@ -42,12 +44,9 @@ def test_a_mounted_device_is_not_ours(node: str, tmp_path: Path) -> None:
     tool("mke2fs", "-q", "-t", "ext4", node)
     (tmp_path / "point").mkdir()
     tool("mount", node, tmp_path / "point")
-    assert f"{node} cannot be opened exclusively: Device or resource busy" in words_of(
-        not_blank(node, everywhere=True)
-    )
-    assert words_of(claimed_elsewhere(node)) == [
-        f"{node} cannot be opened exclusively (Device or resource busy), and its user was not found: `lsof`, `dmsetup ls` or `lsblk` may show it"
-    ]
+    busy = os.strerror(errno.EBUSY)
+    assert use("busy", node, error=busy) in [*not_blank(node, everywhere=True)]
+    assert [*claimed_elsewhere(node)] == [use("claimed", node, error=busy)]
     assert words_of(used_by_others(node)) == [f"{node} is mounted at {tmp_path}/point"]
 
 
@@ -243,7 +242,7 @@ def test_what_stands_on_a_device_is_named(node: str, tmp_path: Path, monkeypatch
 
 def test_a_device_that_wipefs_cannot_read(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "run", lambda argv: Result(tuple(argv), 1, "", "Input/output error\n"))
-    assert words_of(not_blank(node, everywhere=True)) == [f"{node} could not be read: Input/output error"]
+    assert [*not_blank(node, everywhere=True)] == [use("unreadable", node, error="Input/output error")]
 
 
 def test_what_cannot_be_looked_at_is_not_cleared(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +266,7 @@ def test_what_is_no_device(tmp_path: Path) -> None:
     (tmp_path / "swap").touch()
     with not_cleared("is not a block device"):
         zero.zero(str(tmp_path / "swap"), Zero(str(tmp_path / "swap"), ((0, MIB),)))
-    assert words_of(not_blank("/dev/null", everywhere=True)) == ["/dev/null is not a block device"]
+    assert [*not_blank("/dev/null", everywhere=True)] == [use("no-device", "/dev/null")]
     assert words_of(not_blank("/dev/nowhere", everywhere=True)) == ["/dev/nowhere is not there"]
     assert words_of(not_blank(str(tmp_path / "swap"), everywhere=True)) == [f"{tmp_path}/swap exists already"]
     assert words_of(not_blank(str(tmp_path / "other"), everywhere=True)) == []
