@@ -244,7 +244,7 @@ def test_f21_a_link_to_another_partition_is_not_followed(
             )
         raw = Path(f"{nodes[1]}p1")
         raw.write_bytes(b"a raw database" * 512)
-        with not_cleared("another partition"):
+        with not_cleared("other-partition", str(link), partition=f"{Path(node).name}p1"):
             zero(str(link), Zero(str(link), ((0, MIB),), ()))
         assert raw.read_bytes().startswith(b"a raw database" * 512)
         tool("sfdisk", "--quiet", "--no-reread", "--no-tell-kernel", nodes[0], stdin="label: gpt\nsize=4MiB\n")  # fmt: skip

@@ -64,12 +64,11 @@ def test_f32_what_another_process_writes_to_is_neither_cleared_nor_put_back(node
     start = f"exec 3<>{node}; printf THEIRS >&3; echo ready; read line"
     with subprocess.Popen(["sh", "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:  # fmt: skip
         assert other.stdout is not None and other.stdout.readline() == "ready\n"
-        words = f"{node} is open for writing by process {other.pid} \\(sh\\)"
         for write in (
             lambda: zero.zero(node, Zero(node, ((0, MIB),), ())),
             lambda: zero.put_back(node, {0: bytes(512)}),
         ):
-            with not_cleared(words):
+            with not_cleared("written", node, process=other.pid, program="sh"):
                 write()
             assert read_at(node, 0, 6) == b"THEIRS"
         other.communicate("\n")
@@ -247,13 +246,13 @@ def test_a_device_that_wipefs_cannot_read(node: str, monkeypatch: pytest.MonkeyP
 
 def test_what_cannot_be_looked_at_is_not_cleared(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zero, "read_signatures", lambda nodes, ask: ({}, {node: "Input/output error"}))
-    with not_cleared("cannot be looked at: Input/output error"):
+    with not_cleared("unseen", node, error="Input/output error"):
         zero.zero(node, Zero(node, ((0, MIB),), ()))
 
 
 def test_what_came_since_is_not_cleared(node: str) -> None:
     tool("mke2fs", "-q", "-t", "ext4", node)
-    with not_cleared("carries what it did not when the plan was made: 0 0x438 ext4"):
+    with not_cleared("new", node, found=tuple(map(str, zero.found_on(node)))):
         zero.zero(node, Zero(node, ((0, MIB),), ()))
     assert World().not_blank(node, everywhere=True)
     zero.zero(node, Zero(node, ((0, MIB),), tuple(zero.found_on(node))))
@@ -264,17 +263,14 @@ def test_what_came_since_is_not_cleared(node: str) -> None:
 
 def test_what_is_no_device(tmp_path: Path) -> None:
     (tmp_path / "swap").touch()
-    with not_cleared("is not a block device"):
+    with not_cleared("no-device", str(tmp_path / "swap")):
         zero.zero(str(tmp_path / "swap"), Zero(str(tmp_path / "swap"), ((0, MIB),)))
     assert [*not_blank("/dev/null", everywhere=True)] == [use("no-device", "/dev/null")]
     assert words_of(not_blank("/dev/nowhere", everywhere=True)) == ["/dev/nowhere is not there"]
     assert words_of(not_blank(str(tmp_path / "swap"), everywhere=True)) == [f"{tmp_path}/swap exists already"]
     assert words_of(not_blank(str(tmp_path / "other"), everywhere=True)) == []
-    assert (
-        words_of(used_by_others("/dev/nowhere"))
-        == words_of(written_by_others("/dev/nowhere"))
-        == ["/dev/nowhere cannot be looked at: No such file or directory"]
-    )
+    absent = use("unseen", "/dev/nowhere", error=os.strerror(errno.ENOENT))
+    assert [*used_by_others("/dev/nowhere")] == [*written_by_others("/dev/nowhere")] == [absent]
 
 
 def test_another_disk_behind_the_same_node_is_told_apart(node: str, tmp_path: Path) -> None:
