@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.levels import LEVELS
 
@@ -264,3 +266,30 @@ def test_no_code_is_asked_for_words() -> None:
     """What decides does not import what speaks."""
     deciding = [file for file in FILES if part(file) in ("base", "geometry", "plan", "facts", "apply", "diff", "layout", "topology", "compiler")]  # fmt: skip
     assert [file for file in deciding for name in imports(file) if name.startswith("raidplan.render")] == []
+
+
+ONE_OWNER = {
+    "units of sizes": (
+        r"1024 ?\*\* ?[234]|1024 ?\* ?1024|\b2\*\*[1234]0\b(?! - 1)|\b1 << [1234]0\b",
+        "MOST = 64 * 2**20",
+        {"base/size.py", "twin/rehearsal/measure.py", "twin/rehearsal/witness.py"},
+    ),
+    "rates": (
+        r"/ (?:1e6|10\*\*6):,?\.",
+        '{rate / 1e6:.0f} MB/s"',
+        {"base/words.py", "render/estimate_words.py", "render/installers/maas.py", "twin/rehearsal/measure.py"},
+    ),
+    "plurals": (r'"e?s" (?:\*|if)|"ies"', '"s" * (count > 1)', {"base/words.py"}),
+    "durations": (r"divmod\(\w+, (?:60|3600)\)|// (?:60|3600)\b", "divmod(seconds, 3600)", {"base/words.py"}),
+}  # fmt: skip
+"""How each is written, a line that is, and where: an estimate has decimals where links are slow, MAAS has sizes, a rehearsal
+its own rates, and its witness is a script without the package."""
+
+
+@pytest.mark.parametrize("what", ONE_OWNER)
+def test_what_is_written_in_one_way_is_written_in_one_place(what: str) -> None:
+    written, line, owners = ONE_OWNER[what]
+    assert re.search(written, line)
+    assert {
+        str(file.relative_to(PACKAGE)) for file in FILES if re.search(written, file.read_text())
+    } <= owners

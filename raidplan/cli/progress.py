@@ -139,8 +139,8 @@ class Lines(Display):
         self.ended += 1
         clock = f"{time.monotonic() - self.started:6.1f} s"
         done = f"{event.step.say} ({event.seconds:.1f} s)"
-        said = done if event.kind == "done" else f"FAILED: {event.step.say}"
-        talk(visible(f"[{self.ended}/{self.steps}] {clock}  {said}"))
+        line = done if event.kind == "done" else f"FAILED: {event.step.say}"
+        talk(visible(f"[{self.ended}/{self.steps}] {clock}  {line}"))
 
 
 class Live(Display):
@@ -171,8 +171,8 @@ class Live(Display):
         self.progress.remove_task(task)  # type: ignore[arg-type]  # a TaskID is an int
         self.progress.advance(self.total)
         mark = "done  " if event.kind == "done" else "FAILED"
-        said = visible(f"{mark} {event.step.say} ({event.seconds:.1f} s)")
-        self.progress.print(said, markup=False, highlight=False)
+        line = visible(f"{mark} {event.step.say} ({event.seconds:.1f} s)")
+        self.progress.print(line, markup=False, highlight=False)
 
 
 def _columns() -> Progress:

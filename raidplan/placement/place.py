@@ -62,7 +62,7 @@ def place(
     solved: list[tuple[Problem, Choice, Kept, str]] = []
     for names in _together(free):
         problem = _problem({name: pools[name] for name in names}, free, machine)
-        kept = _kept(problem, topology, found) if found else {}
+        kept = _standing_arrays(problem, topology, found) if found else {}
         others = _others(problem, kept)
         dealt, short = deal(others)
         findings += (_too_small(others, each, topology, kept) for each in short)
@@ -129,7 +129,7 @@ def _others(problem: Problem, kept: Kept) -> Problem:
     return replace(problem, demands=tuple(demands))
 
 
-def _kept(problem: Problem, topology: Topology, found: Sequence[Arrays]) -> Kept:
+def _standing_arrays(problem: Problem, topology: Topology, found: Sequence[Arrays]) -> Kept:
     """The arrays that stand and have devices of their pools, no device of two; of those that grow, with what they get."""
     number = {device.name: n for n, device in enumerate(problem.devices)}
     kept: dict[str, Picked] = {}
