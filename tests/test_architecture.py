@@ -205,6 +205,29 @@ def test_docstrings_are_nouns_and_sentences() -> None:
     assert [f"{file.relative_to(PACKAGE)}: {line}" for file, line in lines if relative.search(line)] == []
 
 
+def test_docstrings_of_functions_name_what_they_speak_of() -> None:
+    """ "The same", "one of them" or "none" send the reader to the line before; "for each" puts the noun last."""
+    pronoun = re.compile(
+        r"The same (?:of|for|in|by|where|without|as|tree|ranges)\b|The same,|One of them|Several of them|All of them|Those\b|They\b|Its?\b|None\b|With\b|For each\b|Some\b"
+    )
+    assert pronoun.match("The same in a shell.") and not pronoun.match("The name in a shell.")
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    found = [
+        f"{file.relative_to(PACKAGE)}:{node.lineno} {text}"
+        for file in FILES
+        if not file.is_relative_to(PACKAGE / "twin/rehearsal")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, kinds)
+        and (text := ast.get_docstring(node) or "")
+        and pronoun.match(text)
+        and not any(
+            isinstance(each, ast.Name) and each.id == "rule"
+            for each in ast.walk(ast.Tuple(node.decorator_list))
+        )
+    ]
+    assert found == []
+
+
 RECORDS = {
     "Loss",
     "loss",

@@ -76,7 +76,7 @@ class Machine:
         return {_head(disk): count for disk, count in operations.items() if count > 0}
 
     def without(self, paths: Iterable[Path]) -> Machine:
-        """The same machine where these resources are no limit."""
+        """A copy of the machine, in which these resources are no limit."""
         other = copy(self)
         removed = frozenset(paths)
         other.capacity = {path: each for path, each in self.capacity.items() if path not in removed}

@@ -57,6 +57,6 @@ def _backing_number(node: str) -> int:
 
 
 def _named(file: Path) -> int:
-    """The same by the name that the file had when it was attached. Raises OSError."""
+    """`st_rdev` of the device behind, by the name that the file had when it was attached. Raises OSError."""
     found = os.stat(file)
     return found.st_rdev if stat.S_ISBLK(found.st_mode) else 0

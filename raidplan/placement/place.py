@@ -211,7 +211,7 @@ def _too_small(problem: Problem, short: Shortage, topology: Topology, kept: Kept
 
 
 def _free(devices: Sequence[str], topology: Topology) -> tuple[str, ...]:
-    """Those that nothing uses, as they are listed; a disk with partitions is not free."""
+    """The devices that nothing uses, as they are listed; a disk with partitions is not free."""
     disks = topology.layout.hardware.disks
     return tuple(
         device
@@ -254,7 +254,7 @@ class _Machine:
 
     @cached_property
     def lost(self) -> list[set[Path]]:
-        """For each component what does not survive its loss."""
+        """The things that do not survive its loss, for each component."""
         whole = structure(self.topology)
         return [
             {path for path, outcome in outcomes(whole, disks).items() if not outcome.survives}

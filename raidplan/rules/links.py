@@ -105,7 +105,7 @@ Squeeze = tuple[Share, Link]
 
 
 def oversubscribed(topology: Topology) -> dict[str, dict[Severity, list[Squeeze]]]:
-    """For each array the links that hold its members back, the worst first, by how grave that is.
+    """The links that hold the members of each array back, the worst first, by how grave that is.
 
     Without what rules about multipliers say: that one carries the whole array, or serves one disk at a time.
     """

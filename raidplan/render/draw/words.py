@@ -139,5 +139,5 @@ def name_of(path: Path) -> str:
 
 
 def names(paths: Iterable[Path]) -> str:
-    """All of them, with commas."""
+    """The names of all paths, with commas."""
     return ", ".join(map(name_of, paths))
