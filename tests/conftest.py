@@ -94,7 +94,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     seed = config.getoption("seed")
     terminalreporter.write_line(f"seed {seed}: --seed={seed} draws the same again")
     if deselected := config.stash.get(DESELECTED, 0):
-        terminalreporter.write_line(f"left out: {deselected} tests by -m '{config.getoption('markexpr')}'")
+        options = {"-m": config.getoption("markexpr"), "-k": config.getoption("keyword")}
+        why = (
+            " and ".join(f"{option} '{words}'" for option, words in options.items() if words) or "--deselect"
+        )
+        terminalreporter.write_line(f"left out: {deselected} tests by {why}")
     if not config.getoption("long"):
         long = sum(LONG in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
         terminalreporter.write_line(
