@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
-from raidplan.cli.output import Unable, may_be_written, talk
+from raidplan.cli.output import Unable, may_be_written, silence_if_lost, talk
 from raidplan.render.refusals import refusal_text, refusal_to_data
 from raidplan.render.syncs import sync_text
 from raidplan.render.uses import failure_text
@@ -125,6 +125,7 @@ class Lasting(Display):
             show()
         except (Exception, SystemExit):  # rich ends the program when nobody reads what it shows
             self.lost = True
+            silence_if_lost(sys.stderr)
 
 
 class Lines(Display):
