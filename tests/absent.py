@@ -1,4 +1,4 @@
-"""A program that a test needs and that is not installed."""
+"""What a test needs and does not have: a program, or the rights of root."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import os
 from typing import NoReturn
 
 import pytest
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+"""Beside `-m root`, which is for loop devices: those tests run one after the other."""
 
 
 def left_out(reason: str) -> NoReturn:

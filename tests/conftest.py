@@ -1,5 +1,6 @@
 """Options of the whole test suite, and which of its tests run side by side."""
 
+import os
 import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,9 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 from raidplan.apply.journal import lock as journal_lock
+
+# The programs that tests start write as a user's do, who has not set it: what waits in a buffer is lost with its reader.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
 # Machines that build are noisy: how long an example takes says nothing about it. Every run draws others.
 NOISY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -94,7 +98,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     seed = config.getoption("seed")
     terminalreporter.write_line(f"seed {seed}: --seed={seed} draws the same again")
     if deselected := config.stash.get(DESELECTED, 0):
-        terminalreporter.write_line(f"left out: {deselected} tests by -m '{config.getoption('markexpr')}'")
+        options = {"-m": config.getoption("markexpr"), "-k": config.getoption("keyword")}
+        why = (
+            " and ".join(f"{option} '{words}'" for option, words in options.items() if words) or "--deselect"
+        )
+        terminalreporter.write_line(f"left out: {deselected} tests by {why}")
     if not config.getoption("long"):
         long = sum(LONG in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
         terminalreporter.write_line(

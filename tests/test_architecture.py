@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.levels import LEVELS
 
@@ -203,6 +205,29 @@ def test_docstrings_are_nouns_and_sentences() -> None:
     assert [f"{file.relative_to(PACKAGE)}: {line}" for file, line in lines if relative.search(line)] == []
 
 
+def test_docstrings_of_functions_name_what_they_speak_of() -> None:
+    """ "The same", "one of them" or "none" send the reader to the line before; "for each" puts the noun last."""
+    pronoun = re.compile(
+        r"The same (?:of|for|in|by|where|without|as|tree|ranges)\b|The same,|One of them|Several of them|All of them|Those\b|They\b|Its?\b|None\b|With\b|For each\b|Some\b"
+    )
+    assert pronoun.match("The same in a shell.") and not pronoun.match("The name in a shell.")
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    found = [
+        f"{file.relative_to(PACKAGE)}:{node.lineno} {text}"
+        for file in FILES
+        if not file.is_relative_to(PACKAGE / "twin/rehearsal")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, kinds)
+        and (text := ast.get_docstring(node) or "")
+        and pronoun.match(text)
+        and not any(
+            isinstance(each, ast.Name) and each.id == "rule"
+            for each in ast.walk(ast.Tuple(node.decorator_list))
+        )
+    ]
+    assert found == []
+
+
 RECORDS = {
     "Loss",
     "loss",
@@ -264,3 +289,30 @@ def test_no_code_is_asked_for_words() -> None:
     """What decides does not import what speaks."""
     deciding = [file for file in FILES if part(file) in ("base", "geometry", "plan", "facts", "apply", "diff", "layout", "topology", "compiler")]  # fmt: skip
     assert [file for file in deciding for name in imports(file) if name.startswith("raidplan.render")] == []
+
+
+ONE_OWNER = {
+    "units of sizes": (
+        r"1024 ?\*\* ?[234]|1024 ?\* ?1024|\b2\*\*[1234]0\b(?! - 1)|\b1 << [1234]0\b",
+        "MOST = 64 * 2**20",
+        {"base/size.py", "twin/rehearsal/measure.py", "twin/rehearsal/witness.py"},
+    ),
+    "rates": (
+        r"/ (?:1e6|10\*\*6):,?\.",
+        '{rate / 1e6:.0f} MB/s"',
+        {"base/words.py", "render/estimate_words.py", "render/installers/maas.py", "twin/rehearsal/measure.py"},
+    ),
+    "plurals": (r'"e?s" (?:\*|if)|"ies"', '"s" * (count > 1)', {"base/words.py"}),
+    "durations": (r"divmod\(\w+, (?:60|3600)\)|// (?:60|3600)\b", "divmod(seconds, 3600)", {"base/words.py"}),
+}  # fmt: skip
+"""How each is written, a line that is, and where: an estimate has decimals where links are slow, MAAS has sizes, a rehearsal
+its own rates, and its witness is a script without the package."""
+
+
+@pytest.mark.parametrize("what", ONE_OWNER)
+def test_what_is_written_in_one_way_is_written_in_one_place(what: str) -> None:
+    written, line, owners = ONE_OWNER[what]
+    assert re.search(written, line)
+    assert {
+        str(file.relative_to(PACKAGE)) for file in FILES if re.search(written, file.read_text())
+    } <= owners

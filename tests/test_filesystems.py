@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from raidplan.apply.preflight.versions import known_packages
@@ -71,3 +73,15 @@ def test_its_program_is_asked_for_its_version_and_is_on_the_virtual_server(kind:
 def test_its_magic_numbers_stand_with_it_alone() -> None:
     assert all(each.magics for each in FILESYSTEMS.values())
     assert not {magic.type for magic in OTHERS} & {*FILESYSTEMS}
+
+
+LISTS = ("Makefile", "release/debian.py", "vagrant/provision.sh", "ansible/roles/server/vars/main.yml")
+
+
+@ALL
+def test_its_package_is_wherever_packages_are_listed(kind: FilesystemType) -> None:
+    """Those lists are no Python that could ask the record; without its package a type cannot be made there."""
+    root = Path(__file__).parents[1]
+    assert [file for file in LISTS if kind.package.name not in (root / file).read_text()] == []
+    roles = (root / LISTS[-1]).read_text()
+    assert f"  {kind.package.programs[0]}: {kind.package.name}\n" in roles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.golden_summary import summary
+from tests.golden_summary import summary, updated
 
 
 def plan(**says: str) -> str:
@@ -42,3 +42,15 @@ def test_lines_that_look_like_the_head_of_a_difference_are_told() -> None:
 def test_forms_that_come_and_go_are_told() -> None:
     said = list(summary({("pair", "plan.sh"): ""}, {("loops", "plan.sh"): ""}))
     assert said == ["loops plan.sh: new", "pair plan.sh: gone", "0 of 1 forms are as they were"]
+
+
+def test_all_that_can_be_made_anew_is() -> None:
+    """What a test writes beside tests/golden too: sentences, hints that ask a person, schemas, pictures, pages."""
+    made = {
+        "render/test_said.py",
+        "rules/test_hints.py",
+        "cli/test_json_schemas.py",
+        "draw/test_golden_pictures.py",
+        "test_docs.py",
+    }
+    assert {f"tests/{file}" for file in made} < set(updated())

@@ -35,12 +35,38 @@ arrays: {data: {level: raid1, members: [d<0-1>]}}
 """
 
 
+PACKAGE = ROOT / "raidplan"
+PAGE = (ROOT / "docs/internals/architecture.md").read_text()
+
+
+def cells(heading: str) -> list[list[str]]:
+    """The cells of the table below a heading of the page."""
+    table = PAGE.partition(f"## {heading}")[2].partition("\n## ")[0]
+    found = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in row] for row in found[2:]]
+
+
 def rows() -> list[tuple[str, str]]:
     """What is to be added, and what shows that the row is true."""
-    page = (ROOT / "docs/internals/architecture.md").read_text()
-    table = page.partition("## One place for one new thing")[2].partition("\n## ")[0]
-    cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines() if line.startswith("| ")]
-    return [(cell[0].strip(), cell[2].strip()) for cell in cells[2:]]
+    return [(name, shown) for name, _, shown in cells("One place for one new thing")]
+
+
+def test_every_file_and_folder_that_the_page_names_exists() -> None:
+    folders = [ROOT, PACKAGE, *(folder for folder in PACKAGE.rglob("*") if folder.is_dir())]
+    named = set(re.findall(r"`([\w./-]+(?:\.(?:py|sh|md|yml)|/))`", PAGE))
+    assert len(named) > 80
+    assert {name for name in named if not any((folder / name).exists() for folder in folders)} == set()
+
+
+def test_the_table_of_folders_is_whole() -> None:
+    folders = {f"{file.parent.relative_to(PACKAGE)}/" for file in PACKAGE.rglob("*.py")} - {"./"}
+    assert {folder for folder in folders if f"`{folder}`" not in PAGE} == set()
+
+
+def test_the_page_has_a_glossary_and_answers_of_files() -> None:
+    assert 20 <= len(cells("Glossary")) <= 30
+    answers = cells("Where would you")
+    assert len(answers) == 12 and all((PACKAGE / file.strip("`")).is_file() for _, file in answers)
 
 
 def test_each_row_is_shown_by_a_test_or_a_commit_that_exists() -> None:

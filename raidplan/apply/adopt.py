@@ -68,7 +68,7 @@ def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> Ite
 
 
 def forgettable(plan: Plan, machine: Machine, past: Past, names: Sequence[str]) -> dict[str, list[str]]:
-    """For each of these names of the layout, the steps that made an object which is missing now."""
+    """The steps that made an object which is missing now, for each of these names of the layout."""
     return {
         name: [
             step.id

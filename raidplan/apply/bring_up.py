@@ -122,7 +122,7 @@ def _run(
 
 
 def _writable(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Refusal]:
-    """With --read-only: the mounts and arrays that are up already and writable."""
+    """The refusals for mounts and arrays that are up already and writable, where --read-only was asked for."""
     if not wish.read_only:
         return
     for step in mounted(plan, machine):

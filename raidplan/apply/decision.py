@@ -80,7 +80,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     cleared = clear(asked, matched, resumed)
     remaining = remain(asked, resumed, cleared)
     refusals = refuse(asked, machine, matched, resumed, cleared, remaining, here=here)
-    left = _made_for(machine, matched, remaining)
+    left = _plan_for(machine, matched, remaining)
     return Decision(
         whole=remaining.whole,
         left=left,
@@ -112,7 +112,7 @@ def _closer(asked: Asked, matched: Matched, ours: Past) -> tuple[Machine, Mappin
     return closer, left_to_clear(asked.layout, matched.machine, ours)
 
 
-def _made_for(machine: Machine, matched: Matched, remaining: Remaining) -> Plan:
+def _plan_for(machine: Machine, matched: Matched, remaining: Remaining) -> Plan:
     """The remaining steps as a plan for this machine, with the programs that they still run."""
     left, whole = remaining.left, remaining.whole
     now = state_of(left.tools, matched.disks, machine)

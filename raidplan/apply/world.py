@@ -142,7 +142,7 @@ class World:
         return self.effect("run", " ".join(argv), lambda: run(argv, stdin, keep=self.keep, clock=self.clock))
 
     def run_inside(self, argv: Sequence[str], stdin: str | bytes = "") -> Result:
-        """The same, as a program of the system below the target sees the machine."""
+        """Runs such a program as a program of the system below the target."""
         if not self.target:
             return self.run(argv, stdin)
         within = ("unshare", "--mount", "--propagation=private", "sh", "-c", INSIDE, "sh", self.target)

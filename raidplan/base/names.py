@@ -30,7 +30,7 @@ def ranges(names: Iterable[str]) -> list[str]:
 
 
 def counted_ranges(names: Iterable[str]) -> list[tuple[str, int]]:
-    """The same, each with the number of names that it stands for."""
+    """The ranges of `ranges`, each with the number of names that it stands for."""
     cut = [_parts(name) for name in sorted(dict.fromkeys(names), key=natural)]
     padded = {
         (_frame(parts), place)
@@ -99,7 +99,7 @@ def _range(values: Sequence[str]) -> str:
 
 
 def _runs(values: Sequence[str]) -> list[list[str]]:
-    """Each of neighbours."""
+    """The values in runs of neighbours."""
     runs: list[list[str]] = []
     for value in values:
         if runs and _number(value) == _number(runs[-1][-1]) + 1:

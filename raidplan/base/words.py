@@ -42,6 +42,11 @@ def listed(names: Sequence[str], last: str = ", ", most: int = SHOWN, few: int =
     return last.join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else ", ".join(names)
 
 
+def mb(bytes_per_second: float, digits: int = 0) -> str:
+    """A rate in MB/s, without the unit: `249`."""
+    return f"{bytes_per_second / 1e6:.{digits}f}"
+
+
 def duration(seconds: float) -> str:
     """`7 h 24 min`, `35 s`: the two largest units."""
     minutes, rest = divmod(round(seconds), 60)

@@ -26,6 +26,7 @@ from raidplan.apply.session import carry_out, close_what_stands
 from raidplan.apply.syncs import held, syncs
 from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.world import World
+from raidplan.base.size import MIB
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.consent import confirmed
 from raidplan.cli.devices import read_devices
@@ -47,7 +48,7 @@ from raidplan.render.syncs import held_text, sync_text
 from raidplan.render.uses import failure_text
 
 GOES_ON = "run `raidplan apply` again to go on"
-MOST = 64 * 2**20
+MOST = 64 * MIB
 """Bytes of a plan: one for 4,000 disks has about 11 MB."""
 
 
@@ -148,7 +149,7 @@ def _read(file: str) -> str:
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
         data = opened.read(MOST + 1)
     if len(data) > MOST:
-        raise ValueError(f"it is larger than {MOST // 2**20} MiB, too large for a plan")
+        raise ValueError(f"it is larger than {MOST // MIB} MiB, too large for a plan")
     return data.decode("utf-8")
 
 

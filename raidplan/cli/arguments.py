@@ -259,7 +259,7 @@ def _export(parser: argparse.ArgumentParser) -> None:
 
 
 def _schema(parser: argparse.ArgumentParser) -> None:
-    """None but the output."""
+    """The arguments of `schema`: the output alone."""
     parser.description = (
         "Prints the JSON Schema (draft 7) of a layout file. An editor uses it if the layout begins "
         "with: # yaml-language-server: $schema=layout.schema.json"
@@ -268,7 +268,7 @@ def _schema(parser: argparse.ArgumentParser) -> None:
 
 
 def _lsp(parser: argparse.ArgumentParser) -> None:
-    """None."""
+    """The description of `lsp`, which has no arguments."""
     parser.description = "Serves an editor on standard input and output, by the Language Server Protocol."
 
 

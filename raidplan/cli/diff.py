@@ -104,7 +104,7 @@ def _compared(old: Loaded | None, new: Loaded | None) -> Diff:
 
 
 def _planned(made: Diff, old: Loaded, new: Loaded) -> Diff:
-    """With the steps of the change, where both layouts state all that a plan needs; the old one may have been a mistake."""
+    """The difference with the steps of the change, where both layouts state all that a plan needs; the old one may have been a mistake."""
     from raidplan.compiler import compile_plan
     from raidplan.review.pipeline import plan
 

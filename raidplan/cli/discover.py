@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not machine.is_root:
         talk("not root: identifiers may be missing")
     for problem in machine.problems:
-        talk(f"note: {_said(problem)}")
+        talk(f"note: {_problem_text(problem)}")
     emit(_rendered(machine, arguments), arguments.output)
     return OK
 
@@ -53,12 +53,12 @@ def _read(arguments: argparse.Namespace) -> Machine:
     return read_for(plan)
 
 
-def _said(problem: Problem) -> str:
+def _problem_text(problem: Problem) -> str:
     return refusal_text(unclear(problem))
 
 
 def _rendered(machine: Machine, arguments: argparse.Namespace) -> str:
     if arguments.what == "facts":
-        return json_safe(json.dumps(without_passwords(machine).to_data(_said), indent=1)) + "\n"
+        return json_safe(json.dumps(without_passwords(machine).to_data(_problem_text), indent=1)) + "\n"
     found = discover(machine, read_wires(disk.kernel_name for disk in machine.disks))
     return hardware_json(found) if arguments.format == "json" else hardware_yaml(found)

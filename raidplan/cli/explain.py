@@ -19,7 +19,7 @@ from raidplan.rules import CATALOGUE, Rule
 def run(arguments: argparse.Namespace) -> int:
     """Prints the page or the list."""
     if arguments.rule is None:
-        chosen = [CATALOGUE[name] for name in sorted(CATALOGUE) if _asked(CATALOGUE[name], arguments)]
+        chosen = [CATALOGUE[name] for name in sorted(CATALOGUE) if _matches(CATALOGUE[name], arguments)]
         emit(_list(chosen, arguments.format), arguments.output)
         return OK
     if arguments.severity or arguments.about:
@@ -50,7 +50,7 @@ def _key(word: str) -> str:
     return "it is a key of a layout, and docs/layout.md has those" if is_key else ""
 
 
-def _asked(rule: Rule, arguments: argparse.Namespace) -> bool:
+def _matches(rule: Rule, arguments: argparse.Namespace) -> bool:
     about = (arguments.about or "").lower()
     severity = arguments.severity in (None, rule.severity.value)
     return severity and about in f"{rule.name} {rule.summary}".lower()

@@ -130,7 +130,7 @@ def _emit(loaded: Loaded, made: Plan, disks: Mapping[str, DiskFact], arguments: 
 
 
 def _put_into(file: Path, storage: Plain) -> None:
-    """In place of the section of that name, at the top or below `autoinstall`. Raises Unable."""
+    """Replaces the section of that name in the file, at the top or below `autoinstall`. Raises Unable."""
     try:
         there = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:

@@ -174,8 +174,21 @@ def _beside(path: str) -> str:
     return os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}")
 
 
+def silence_if_lost(stream: TextIO | None) -> None:
+    """Sends the rest nowhere if nobody can be reached: what somebody else has written there is still to be flushed at exit."""
+    if stream is None or stream.closed:
+        return
+    try:
+        stream.flush()
+    except OSError:
+        _silence(stream)
+
+
 def _silence(stream: TextIO) -> None:
     """Sends the rest nowhere, so that closing the stream at exit does not fail a second time."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+    if nowhere == stream.fileno():  # it was closed, so its number was the next to be given
+        os.set_inheritable(nowhere, True)
+    else:
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

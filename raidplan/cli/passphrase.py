@@ -69,7 +69,7 @@ def passphrases(plan: Plan, nodes: Mapping[str, str], ask: Ask = ask) -> dict[st
     for name, of_it in steps.items():
         made = next((step for step in of_it if makes(step)), None)
         try:
-            found[name] = _new(name, made, ask) if made else _known(name, of_it[0], nodes, ask)
+            found[name] = _new(name, made, ask) if made else _passphrase_of_header(name, of_it[0], nodes, ask)
         except OSError:
             at = of_it[0]
             raise NoPassphrase(refusal("terminal-missing", place=at.because, line=at.line)) from None
@@ -111,12 +111,12 @@ def asked_once(name: str) -> bytes:
         raise NoPassphrase(refusal("terminal-missing", place=name)) from None
 
 
-def _known(name: str, step: Step, nodes: Mapping[str, str], ask: Ask) -> bytes:
+def _passphrase_of_header(name: str, step: Step, nodes: Mapping[str, str], ask: Ask) -> bytes:
     """The passphrase of a header that is there."""
     for _ in range(TRIES):
-        given = ask(f"Passphrase for {name}: ")
-        if opens(step, nodes, given):
-            return given
+        answer = ask(f"Passphrase for {name}: ")
+        if opens(step, nodes, answer):
+            return answer
         talk(f"that passphrase opens no key slot of {name}")
     raise NoPassphrase(refusal("passphrase-wrong", place=step.because, line=step.line, times=TRIES))
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
-from raidplan.cli.output import Unable, may_be_written, talk
+from raidplan.cli.output import Unable, may_be_written, silence_if_lost, talk
 from raidplan.render.refusals import refusal_text, refusal_to_data
 from raidplan.render.syncs import sync_text
 from raidplan.render.uses import failure_text
@@ -125,6 +125,7 @@ class Lasting(Display):
             show()
         except (Exception, SystemExit):  # rich ends the program when nobody reads what it shows
             self.lost = True
+            silence_if_lost(sys.stderr)
 
 
 class Lines(Display):
@@ -139,8 +140,8 @@ class Lines(Display):
         self.ended += 1
         clock = f"{time.monotonic() - self.started:6.1f} s"
         done = f"{event.step.say} ({event.seconds:.1f} s)"
-        said = done if event.kind == "done" else f"FAILED: {event.step.say}"
-        talk(visible(f"[{self.ended}/{self.steps}] {clock}  {said}"))
+        line = done if event.kind == "done" else f"FAILED: {event.step.say}"
+        talk(visible(f"[{self.ended}/{self.steps}] {clock}  {line}"))
 
 
 class Live(Display):
@@ -171,8 +172,8 @@ class Live(Display):
         self.progress.remove_task(task)  # type: ignore[arg-type]  # a TaskID is an int
         self.progress.advance(self.total)
         mark = "done  " if event.kind == "done" else "FAILED"
-        said = visible(f"{mark} {event.step.say} ({event.seconds:.1f} s)")
-        self.progress.print(said, markup=False, highlight=False)
+        line = visible(f"{mark} {event.step.say} ({event.seconds:.1f} s)")
+        self.progress.print(line, markup=False, highlight=False)
 
 
 def _columns() -> Progress:

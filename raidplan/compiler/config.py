@@ -30,7 +30,7 @@ def config_steps(topology: Topology) -> Iterator[Step]:
 
 def _all_steps(topology: Topology) -> Iterator[Step]:
     lines = [
-        line for item in _made_here(topology) for line in item.kind.lines(item.name, item.path, topology)
+        line for item in _items_to_make(topology) for line in item.kind.lines(item.name, item.path, topology)
     ]
     arrays = _of("mdadm.conf", lines)
     if arrays:
@@ -54,7 +54,7 @@ def _all_steps(topology: Topology) -> Iterator[Step]:
         yield from watch_steps(topology)
     mounts = _of("fstab", lines)
     if mounts:
-        made = [step.id for step in _made(topology)]
+        made = [step.id for step in _steps_of_mounts(topology)]
         more = (*(("config.crypttab",) if encrypted else ()), *(("config.initramfs",) if written else ()))
         yield from _fstab(topology, mounts, (*made, *more))
     elif encrypted:
@@ -81,7 +81,7 @@ def on_volumes(topology: Topology) -> bool:
     return any(each.path[0] == "volume_groups" for entry in entries for each in topology.below(entry.device))
 
 
-def _made_here(topology: Topology) -> Iterator[Item]:
+def _items_to_make(topology: Topology) -> Iterator[Item]:
     """The things that are not described only."""
     return (item for item in topology.items if item.path not in kept(topology))
 
@@ -90,9 +90,9 @@ def _of(file: str, lines: list[Line]) -> list[str]:
     return [line.text for line in lines if line.file == file]
 
 
-def _made(topology: Topology) -> Iterator[Step]:
+def _steps_of_mounts(topology: Topology) -> Iterator[Step]:
     """The steps that make the objects named in fstab: a line for a missing one would be worse than none."""
-    for item in _made_here(topology):
+    for item in _items_to_make(topology):
         yield from (
             step for step in item.kind.steps(item.name, item.path, topology) if step.phase == "format"
         )
@@ -150,7 +150,7 @@ def _udev(topology: Topology, tuned: list[str], members: list[str]) -> Iterator[
 
 def _crypttab(topology: Topology, lines: list[str]) -> Step:
     steps = (
-        step for item in _made_here(topology) for step in item.kind.steps(item.name, item.path, topology)
+        step for item in _items_to_make(topology) for step in item.kind.steps(item.name, item.path, topology)
     )
     return Step(
         id="config.crypttab",

@@ -20,7 +20,7 @@ def same_disk(old: Disk, new: Disk) -> bool | None:
 
 
 def paired(old: Mapping[str, Disk], new: Mapping[str, Disk]) -> dict[str, str]:
-    """For each old disk that is still there, its name in the new layout.
+    """The name in the new layout of each old disk that is still there.
 
     First those that keep their name, then those known by serial number, WWN and path. A disk that nothing is
     said about is the one of its name. The other way round gives the same pairs.

@@ -72,13 +72,13 @@ def _disks(storage: Storage) -> Iterator[Thing]:
             continue
         changes = (*_facts(disk, new[now]), *_partitions(name, now, storage))
         if changes or now != name:
-            yield _kept(name, now, changes)
+            yield _disk_that_stays(name, now, changes)
     for name in new:
         if name not in storage.was and (name not in old or name in storage.disks):
             yield Thing(("hardware", "disks", name), Fate.CREATED)
 
 
-def _kept(name: str, now: str, changes: tuple[Change, ...]) -> Thing:
+def _disk_that_stays(name: str, now: str, changes: tuple[Change, ...]) -> Thing:
     path = ("hardware", "disks", now)
     if now == name:
         return Thing(path, Fate.CHANGED, changes)

@@ -23,12 +23,12 @@ SYSTEM = ("running", "boot")
 def measure(storage: Storage) -> tuple[tuple[Tolerance, ...], tuple[Figure, ...]]:
     """The changes in survival, and the figures that differ."""
     old, made = estimate(storage.old), estimate(storage.new)
-    new = replace(made, filesystems=tuple(_as_made(each, storage) for each in made.filesystems))
+    new = replace(made, filesystems=tuple(_with_own_tables(each, storage) for each in made.filesystems))
     figures = (*_figures(old, new, storage), *_totals(old, new))
     return tuple(_tolerance(old, new, storage)), tuple(each for each in figures if _differs(each))
 
 
-def _as_made(made: Estimate, storage: Storage) -> Estimate:
+def _with_own_tables(made: Estimate, storage: Storage) -> Estimate:
     """A file system that stays as large keeps its log and its tables, whatever stripe the device has now."""
     path = ("filesystems", made.name)
     old, new = storage.old.layout.filesystems.get(made.name), storage.new.layout.filesystems[made.name]

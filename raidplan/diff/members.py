@@ -44,7 +44,7 @@ class Members:
     def joining(self) -> list[Place]:
         """The members to add for the new number of members."""
         if self._mirrored:
-            left, came = self._left, self._came
+            left, came = self._leaving_slots, self._came
             return [self.new[slot] for slot in came[len(left) :]]
         kept = {slot_after(slot, self.before, self.after) for slot in range(len(self.old))}
         return [place for slot, place in enumerate(self.new) if slot not in kept]
@@ -52,11 +52,11 @@ class Members:
     @cached_property
     def order(self) -> Statement | None:
         """The order of members to write where the slots of a mirror will be in another order than in the new layout."""
-        if not self._mirrored or not (self._left or self._came):
+        if not self._mirrored or not (self._leaving_slots or self._came):
             return None
         filled = dict(self._exchanged())
         kept = (filled.get(slot, self._stays_as(place)) for slot, place in enumerate(self.old))
-        held = [slot for slot in kept if slot is not None] + self._came[len(self._left) :]
+        held = [slot for slot in kept if slot is not None] + self._came[len(self._leaving_slots) :]
         if held == sorted(held):
             return None
         return statement("slots", members=tuple(self.new[slot].device for slot in held))
@@ -81,7 +81,7 @@ class Members:
         return same and LEVELS[self.after.level].copies is Copies.EVERY
 
     @cached_property
-    def _left(self) -> list[int]:
+    def _leaving_slots(self) -> list[int]:
         """The old slots whose members are in no new slot, those first that nobody can read."""
         left = [slot for slot, place in enumerate(self.old) if self._stays_as(place) is None]
         return sorted(left, key=lambda slot: slot not in self.unreadable)
@@ -97,8 +97,8 @@ class Members:
 
     def _exchanged(self) -> list[tuple[int, int]]:
         """(old slot, new slot) where another member takes the place of one."""
-        if self._mirrored and (self._left or self._came):
-            return list(zip(self._left, self._came, strict=False))
+        if self._mirrored and (self._leaving_slots or self._came):
+            return list(zip(self._leaving_slots, self._came, strict=False))
         found: dict[int, int] = {}
         staying = set[int]()
         for slot, place in enumerate(self.old):
@@ -113,7 +113,7 @@ class Members:
         """The way to exchange members; None if the array would lose more than it may, or a disk is not free."""
         if not self.whole:
             return None
-        if self._mirrored and not self._left and not self._came:
+        if self._mirrored and not self._leaving_slots and not self._came:
             return way(REBUILT)
         if not all(self._may_take(*pair) for pair in pairs):
             return None

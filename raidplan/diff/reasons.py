@@ -55,9 +55,9 @@ def needed(device: str, storage: Storage) -> Statement | None:
         reasons = _stopping(item.path, storage)
         if item.path[0] == "arrays" and reasons and all(each.of_member for each in reasons):
             members = (place.disk for place in storage.members(0, item.name))
-            gone = [disk for disk in members if disk and disk not in storage.disks]
-            if gone:
-                return statement("needed", disks=tuple(gone), array=item.name)
+            absent = [disk for disk in members if disk and disk not in storage.disks]
+            if absent:
+                return statement("needed", disks=tuple(absent), array=item.name)
             return _reordered(item.name, storage)
     return None
 

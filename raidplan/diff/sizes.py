@@ -117,21 +117,21 @@ def _volume(was: str, name: str, storage: Storage) -> Trend:
         case int(), int():
             return _compared(*sizes)
         case str(), str():
-            return _left(group, group_now, storage)
+            return _trend_of_rest(group, group_now, storage)
     return Trend.UNKNOWN
 
 
-def _left(was: str, name: str, storage: Storage) -> Trend:
+def _trend_of_rest(was: str, name: str, storage: Storage) -> Trend:
     """The trend of the space that the other volumes leave of a group."""
     old, new = storage.old.layout.volume_groups[was], storage.new.layout.volume_groups[name]
     before, after = storage.physical(0, was), storage.physical(1, name)
     kept = [[trend(one, other, storage) for other in after if storage.same(one, other)] for one in before]
-    taken = _taken(old), _taken(new)
+    taken = _size_of_volumes(old), _size_of_volumes(new)
     if taken[1] > taken[0] or not all(each and each[0].holds for each in kept):
         return Trend.UNKNOWN
     alike = taken[0] == taken[1] and len(before) == len(after) and all(each[0] is Trend.SAME for each in kept)
     return Trend.SAME if alike else Trend.LARGER
 
 
-def _taken(group: VolumeGroup) -> int:
+def _size_of_volumes(group: VolumeGroup) -> int:
     return sum(volume.size for volume in group.volumes.values() if isinstance(volume.size, int))

@@ -25,7 +25,7 @@ Code = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One of them; sizes are in bytes, names as the layouts have them."""
+    """A cause, a remedy or a note; sizes are in bytes, names as the layouts have them."""
 
     code: Code | Before | Reason
     figures: Figures = field(default_factory=dict, hash=False)

@@ -101,7 +101,7 @@ class Storage:
 
         What the array at the given path has there does not count.
         """
-        used, made = self.places[0].used, self._made(new)
+        used, made = self.places[0].used, self._new_path(new)
         if made:
             users = [use for disk in self.disks_of(1, new) for _, use in used.get(disk, [])]
         else:
@@ -126,11 +126,11 @@ class Storage:
         """The new place lies on bytes of the old one."""
         if new.disk is not None and old.disk is not None:
             return new.disk in self.was and old.meets(self._in_old(new))
-        if new.disk is None and not self._made(new):
+        if new.disk is None and not self._new_path(new):
             return new.device == old.device
         return not self.disks_of(0, old).isdisjoint(self.disks_of(1, new))
 
-    def _made(self, new: Place) -> Path:
+    def _new_path(self, new: Place) -> Path:
         """The path of an array or volume that is made, or made anew; empty for all that stays."""
         if new.disk is not None or (new.device in self.old.provider and not self.lost(new.device)):
             return ()

@@ -59,7 +59,7 @@ def _hashes(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _next_lines(lines: list[str]) -> list[int]:
-    """For each line (by its number) the next one that holds more than a comment; the line after the last if none."""
+    """The next line that holds more than a comment, for each line by its number; the line after the last if there is none."""
     below = [len(lines) + 1] * (len(lines) + 1)
     for number in range(len(lines) - 1, -1, -1):
         following = lines[number].strip()

@@ -14,9 +14,10 @@ import yaml
 
 from raidplan.base.findings import Finding, error, shortened
 from raidplan.base.hidden import INVISIBLE
+from raidplan.base.size import MIB
 from raidplan.document.node import Node, Span
 
-MAX_BYTES = 4 * 1024 * 1024
+MAX_BYTES = 4 * MIB
 MAX_NODES = 250_000
 MAX_DEPTH = 32
 

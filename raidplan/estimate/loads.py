@@ -71,10 +71,10 @@ class Loads:
 
     def members(self, array: Array) -> list[Path]:
         """The device of each slot of an array; none where one of them is not known."""
-        paths = [self._known(member) for member in array.named_members]
+        paths = [self._path_of(member) for member in array.named_members]
         return [path for path in paths if path] if all(paths) else []
 
-    def _known(self, device: str) -> Path:
+    def _path_of(self, device: str) -> Path:
         """The path of the item that offers a device, if its work is known."""
         item = self._topology.provider.get(device)
         return item.path if item is not None and item.path in self.work else ()
@@ -96,7 +96,7 @@ class Loads:
         level, layout, count = array.level, array.effective_layout, len(works)
         parts = writing(level, layout, count)
         demand = _spread(works, parts, _write, write_ops(level, layout, count))
-        journal = self._known(array.journal) if array.journal else ()
+        journal = self._path_of(array.journal) if array.journal else ()
         if not journal:
             return demand
         # Data and parity go to the journal first (Documentation/driver-api/md/raid5-cache.rst).

@@ -8,6 +8,7 @@ from math import inf
 from typing import NamedTuple
 
 from raidplan.base.findings import Path
+from raidplan.base.words import mb
 from raidplan.estimate.data_sheets import DiskClass, disk_class
 from raidplan.estimate.fair import FULL
 from raidplan.estimate.links import Links, Missing
@@ -75,7 +76,7 @@ class Machine:
         return {_head(disk): count for disk, count in operations.items() if count > 0}
 
     def without(self, paths: Iterable[Path]) -> Machine:
-        """The same machine where these resources are no limit."""
+        """A copy of the machine, in which these resources are no limit."""
         other = copy(self)
         removed = frozenset(paths)
         other.capacity = {path: each for path, each in self.capacity.items() if path not in removed}
@@ -96,7 +97,7 @@ class Machine:
             if not self._disks[disk].rate:
                 known = self._class(disk)
                 yield Missing(
-                    f"rate ({known.rate / 1e6:.0f} MB/s are assumed, as of the fastest {known.name})", disk
+                    f"rate ({mb(known.rate)} MB/s are assumed, as of the fastest {known.name})", disk
                 )
             for link in self._links.of(disk):
                 if link.missing is not None:

@@ -42,7 +42,7 @@ def read_block_devices(readings: Readings, names: Names, md: Iterable[Array]) ->
             start=block.start,
             below=block.below,
             uses=tuple(uses.get(block.name, ())),
-            found=tuple(_found(readings, block)),
+            found=tuple(_signatures_of(readings, block)),
             content=tuple(map(words, traces)) or tuple(_content(readings, block)),
             unknown_from=next(
                 (one.offset for one in traces[:1] if one.type == "data" and one.where == "disk"), -1
@@ -88,7 +88,7 @@ def _node(block: Block, kind: str, links: Sequence[str]) -> str:
     return link or (block.node if SAFE_NAME.fullmatch(block.name) else "")
 
 
-def _found(readings: Readings, block: Block) -> Iterator[SignatureAt]:
+def _signatures_of(readings: Readings, block: Block) -> Iterator[SignatureAt]:
     """The device's own signatures, then those of its partitions."""
     parts = [other for other in readings.blocks.values() if other.disk == block.name]
     for one in (block, *sorted(parts, key=lambda part: part.partition)):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.levels import LEVELS
+from raidplan.base.size import MIB
 from raidplan.facts import initramfs
 from raidplan.facts.block import text_of
 from raidplan.facts.machine import Properties
@@ -60,7 +61,7 @@ HOLD = "/run/udev/rules.d/63-raidplan-hold.rules"
 RULES = "etc/udev/rules.d/*raidplan*.rules"
 PARTS = tuple(f"{folder.lstrip('/')}/[!.]*.conf" for folder in MDADM_CONF_PARTS)
 """The files that mdadm reads after its main one, in the order of their names (`conf_file_or_dir` in its config.c)."""
-READ_WHOLE = 1024**2
+READ_WHOLE = MIB
 """Bytes; a larger file is no configuration, and only its size counts."""
 
 Objects = dict[str, Properties]

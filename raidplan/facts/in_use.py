@@ -105,7 +105,7 @@ def _family(device: Path) -> Iterator[tuple[str, str]]:
 
 
 def _below(device: Path) -> Iterator[tuple[str, str]]:
-    """The same for the devices that an array, a volume or a mapping is made of, and for the disks of these."""
+    """The devices that an array, a volume or a mapping is made of, and the disks of these, each with its number."""
     whole = device.parent if (device / "partition").exists() else device
     for entry in (whole / "slaves").glob("*"):
         if entry.exists():  # a disk that is gone leaves its name there for a while

@@ -15,13 +15,14 @@ from io import BufferedReader
 from pathlib import Path, PurePath
 from typing import BinaryIO, NamedTuple
 
+from raidplan.base.size import MIB
 from raidplan.facts.block import text_of
 from raidplan.facts.run import CommandFailed, filtered, find_tool
 from raidplan.plan.initramfs import BOOT, GENERATORS, LVM, Generator
 from raidplan.plan.places import BLOCK, MDADM_CONF, UDEV_RULES
 
 OUR_RULES = PurePath(UDEV_RULES.format(host="*"))
-LONGEST_NAME, LARGEST_FILE = 4096, 1024**2
+LONGEST_NAME, LARGEST_FILE = 4096, MIB
 """Bytes: PATH_MAX, and more than a configuration file needs."""
 
 FILTERS = {

@@ -26,7 +26,7 @@ def loops_on_devices(root: Path = Path("/")) -> dict[str, list[str]]:
     for name in _attached(f"{root}/sys/block"):
         with suppress(OSError):  # detached meanwhile, or of a file that is not in sight
             try:
-                number = _asked(f"{root}/dev/{name}")
+                number = _backing_number(f"{root}/dev/{name}")
             except OSError:
                 file = root / "sys/block" / name / "loop/backing_file"
                 number = _named(root / text_of(file).lstrip("/"))
@@ -44,7 +44,7 @@ def _attached(folder: str) -> list[str]:
     return []
 
 
-def _asked(node: str) -> int:
+def _backing_number(node: str) -> int:
     """`st_rdev` of the device behind a loop device; 0 for a file. Raises OSError."""
     opened = os.open(node, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -57,6 +57,6 @@ def _asked(node: str) -> int:
 
 
 def _named(file: Path) -> int:
-    """The same by the name that the file had when it was attached. Raises OSError."""
+    """`st_rdev` of the device behind, by the name that the file had when it was attached. Raises OSError."""
     found = os.stat(file)
     return found.st_rdev if stat.S_ISBLK(found.st_mode) else 0

@@ -185,7 +185,7 @@ class Machine:
         return [*map(Content.read, texts((self.observe("content", identity) or {}).get("carries")))]
 
     def with_more(self, found: Mapping[tuple[str, str], Properties]) -> Machine:
-        """The same machine with these properties added to objects, each by its kind and key."""
+        """A copy of the machine with these properties added to objects, each by its kind and key."""
         objects = {kind: dict(of_kind) for kind, of_kind in self.objects.items()}
         for (kind, key), more in found.items():
             objects.setdefault(kind, {})[key] = {**objects.get(kind, {}).get(key, {}), **more}
@@ -196,7 +196,7 @@ class Machine:
         return next((disk for disk in self.disks if node == disk.node or node in disk.links), None)
 
     def named(self, disks: Mapping[str, str]) -> Machine:
-        """The same machine, with its disks (node to layout name) called `{d00}` where objects name them."""
+        """A copy of the machine, with its disks (node to layout name) called `{d00}` where objects name them."""
         names = {node: disk_word(name) for node, name in disks.items()}
         objects = {
             kind: of_kind

@@ -52,7 +52,7 @@ def match(disks: Sequence[DiskIdentity], machine: Machine) -> tuple[dict[str, Di
         problems += unfit
         if not unfit:
             found[wanted.name] = fitting[0]
-    twice = list(_taken_twice(found))
+    twice = list(_doubles(found))
     shared = {problem.disk for problem in twice}
     return {name: disk for name, disk in found.items() if name not in shared}, problems + twice
 
@@ -77,7 +77,7 @@ def comparable(name: str, identifier: str) -> str:
     return " ".join(text.replace("_", " ").split()) if name == "model" else text
 
 
-def _given(wanted: DiskIdentity) -> dict[str, str]:
+def _identifiers_of(wanted: DiskIdentity) -> dict[str, str]:
     return {name: getattr(wanted, name) for name in IDENTIFIERS if getattr(wanted, name).strip()}
 
 
@@ -85,18 +85,18 @@ def _fitting(wanted: DiskIdentity, machine: Machine) -> list[DiskFact]:
     if wanted.device:
         disk = machine.disk(wanted.device)
         return [disk] if disk else []
-    given = {name: comparable(name, value) for name, value in _given(wanted).items()}
-    if not any(given.values()) or not all(given.values()):
+    identifiers = {name: comparable(name, value) for name, value in _identifiers_of(wanted).items()}
+    if not any(identifiers.values()) or not all(identifiers.values()):
         return []
     return [
         disk
         for disk in machine.disks
-        if all(comparable(name, getattr(disk, name)) == value for name, value in given.items())
+        if all(comparable(name, getattr(disk, name)) == value for name, value in identifiers.items())
     ]
 
 
 def _not_one(wanted: DiskIdentity, fitting: list[DiskFact], machine: Machine) -> Mismatch:
-    given, name = _given(wanted), wanted.name
+    given, name = _identifiers_of(wanted), wanted.name
     if wanted.device:
         return Mismatch(name, "device", {"node": wanted.device, "nodes": _nodes(machine.disks)})
     if not given:
@@ -155,7 +155,7 @@ def _is_same(one: DiskFact, other: DiskFact) -> bool:
     return all(identities[0]) and identities[0] == identities[1]
 
 
-def _taken_twice(found: Mapping[str, DiskFact]) -> Iterator[Mismatch]:
+def _doubles(found: Mapping[str, DiskFact]) -> Iterator[Mismatch]:
     for node, names in by_key((disk.node, name) for name, disk in found.items()).items():
         for name in names if len(names) > 1 else ():
             others = tuple(other for other in names if other != name)

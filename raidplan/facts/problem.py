@@ -10,8 +10,10 @@ Unread = Literal["", "array", "program", "unsettled"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One of them; `place` is the array or the program, `said` the last words of that; with an empty `case`, the whole
-    sentence, which snapshots of earlier versions have."""
+    """A part of the machine that could not be read; `place` is the array or the program, `said` its last words.
+
+    With an empty `case` these are the whole sentence, which snapshots of earlier versions have.
+    """
 
     case: Unread
     place: str = ""

@@ -39,7 +39,7 @@ def joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 
 def behind_all(ranges: Iterable[tuple[int, int]], at: int, size: int) -> tuple[tuple[int, int], ...]:
-    """The same ranges, each (start, size), with this one cut out of them and put behind all others."""
+    """The ranges, each (start, size), with this one cut out of them and put behind all others."""
     ends = [(start, start + length) for start, length in ranges]
     beside = [(start, min(end, at)) for start, end in ends] + [
         (max(start, at + size), end) for start, end in ends

@@ -103,8 +103,8 @@ def _noting(failed: list[Problem], ask: Ask) -> Ask:
     def must(argv: Sequence[str]) -> Result:
         answer = ask(argv)
         if not answer.ok:
-            said = answer.stderr.strip()[-200:] or str(answer.returncode)
-            failed.append(Problem("unsettled" if argv == SETTLE else "program", argv[0], said))
+            words = answer.stderr.strip()[-200:] or str(answer.returncode)
+            failed.append(Problem("unsettled" if argv == SETTLE else "program", argv[0], words))
         return answer
 
     return must

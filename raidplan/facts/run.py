@@ -57,8 +57,8 @@ class Result:
     @property
     def last_words(self) -> str:
         """The exit code of the program, and the end of its output."""
-        said = (self.stderr.strip() or self.stdout.strip())[-TAIL:] or "without a word"
-        return f"{self.argv[0]} ended with {self.returncode}: {said}"
+        words = (self.stderr.strip() or self.stdout.strip())[-TAIL:] or "without a word"
+        return f"{self.argv[0]} ended with {self.returncode}: {words}"
 
 
 class CommandFailed(Exception):
@@ -66,8 +66,8 @@ class CommandFailed(Exception):
 
     def __init__(self, argv: Sequence[str], returncode: int, stderr: str) -> None:
         self.argv, self.returncode, self.stderr = tuple(argv), returncode, stderr.strip()[-TAIL:]
-        said = f": {self.stderr}" if self.stderr else ""
-        super().__init__(f"{' '.join(self.argv)} returned {returncode}{said}")
+        words = f": {self.stderr}" if self.stderr else ""
+        super().__init__(f"{' '.join(self.argv)} returned {returncode}{words}")
 
 
 def run(

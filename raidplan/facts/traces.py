@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 
 from raidplan.base.hidden import escaped
 from raidplan.base.reader import Reader, all_are
-from raidplan.base.size import GIB, KIB, SECTOR
+from raidplan.base.size import GIB, KIB, MIB, SECTOR
 from raidplan.facts.machine import Trace, Where
 from raidplan.facts.magic import recognised
 from raidplan.facts.members import superblocks
 from raidplan.facts.signatures import Signature
 from raidplan.facts.tables import GPT, Table, gpt, read_table
 
-EDGE = 1024 * KIB
+EDGE = MIB
 """Bytes looked at from both ends: every md superblock, both GPTs, and nearly every format lie within."""
 SAMPLES, SAMPLE = 32, 4 * KIB
 """Places between the ends, and bytes at each: a disk one fifth full of data is taken for blank once in 1,260."""
@@ -142,7 +142,7 @@ def _at(read: Reader, sector: int, place: Place) -> Iterator[Trace]:
     except OSError as error:
         yield place.trace(place.start, "unreadable", error.strerror or "cannot be read")
         return
-    found = list(_found(window, sector, place))
+    found = list(_content_of(window, sector, place))
     stain = window.stain
     if not found and place.data and stain is not None:
         found = [place.trace(place.start + stain, "data")]
@@ -166,7 +166,7 @@ def _window(read: Reader, place: Place) -> Window:
     return Window(place.size, front, back)
 
 
-def _found(window: Window, sector: int, place: Place) -> Iterator[Trace]:
+def _content_of(window: Window, sector: int, place: Place) -> Iterator[Trace]:
     """libblkid's words for a device, with what it passes over: damaged superblocks and tables, old versions."""
     own = [*_members(window), *(Trace(at, "gpt", detail=detail) for at, detail in _headers(window, sector))]
     known = {(trace.offset, trace.type) for trace in own}

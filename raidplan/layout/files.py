@@ -62,7 +62,7 @@ def looks_like_layout(file: str) -> bool:
 
 
 def _bytes_look_like_layout(file: str) -> bool:
-    """The same of a file that is not UTF-8, where those of others are no mistake; one that cannot be read may be a layout."""
+    """Whether a file that is not UTF-8 looks like a layout: one of somebody else is no mistake; one that cannot be read may be a layout."""
     if not os.path.isfile(file):
         return True
     try:
@@ -73,7 +73,7 @@ def _bytes_look_like_layout(file: str) -> bool:
 
 
 def looks_like_layout_text(text: str) -> bool:
-    """The same of the text of a file."""
+    """Whether the text of a file looks like that of a layout."""
     found = set(_KEY.findall(text))
     keys = found & _layout_keys()
     return (len(keys) > 1 and bool(keys & _TELLING)) or ("disks" in found and found <= _hardware_keys())

@@ -45,8 +45,10 @@ class Key:
 def keys(model: type[Model]) -> Mapping[str, Key]:
     """The keys of a model, in the contract's order."""
     if model not in _KEYS:
-        said = _docstrings(model)
-        _KEYS[model] = {field.key: _key(field, said.get(name, "")) for name, field in fields(model).items()}
+        docstrings = _docstrings(model)
+        _KEYS[model] = {
+            field.key: _key(field, docstrings.get(name, "")) for name, field in fields(model).items()
+        }
     return _KEYS[model]
 
 

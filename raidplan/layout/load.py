@@ -130,7 +130,7 @@ class _Reading:
         return tuple(item(self, inner, (*path, number)) for number, inner in enumerate(value))
 
     def word(self, words: tuple[str, ...], value: object, path: Path) -> object:
-        """One of the words."""
+        """The value, which is to be one of the words."""
         if value in words:
             return value
         listed = ", ".join(words)

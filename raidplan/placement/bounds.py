@@ -59,7 +59,7 @@ class Bounds:
         return self._overloaded(number, kind, self._every - self.problem.sets)
 
     def _overloaded(self, number: int, kind: str, parts: frozenset[int]) -> int:
-        """The same of some components."""
+        """How many of these components every choice overloads at least."""
         if not self.problem.demands[number].may_lose:
             return 0
         common = sum(self.problem.parts[part].kind == kind for part in self.problem.common[number] & parts)

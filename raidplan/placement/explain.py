@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from raidplan.base.words import counted, listed, plural
+from raidplan.base.words import counted, listed, mb, plural
 from raidplan.estimate.survival import Survival
 from raidplan.placement.bounds import Bounds
 from raidplan.placement.objective import kinds, limits_of, loads, rate
@@ -65,20 +65,20 @@ def _spread(problem: Problem, demand: Demand, picked: Picked) -> str:
         return f"its members hang {where} no {name}: no disk of the layout does, and `spread: {kind}` decides nothing"
     if not kinds[kind]:
         return f"its members hang {where} no {name}"
-    said = list[str]()
+    words = list[str]()
     for sets in (False, True):
         held = {part: load for part, load in kinds[kind].items() if (part in problem.sets) == sets}
         if held:
             few, most = min(held.values()), max(held.values())
-            of = "" if said else f" of its {demand.count} members"
+            of = "" if words else f" of its {demand.count} members"
             each = f"{few if few == most else f'{few} to {most}'}{of} {where}"
             what, many = ("set of supplies", "sets of supplies") if sets else (name, plural(name))
-            said.append(f"{each} {f'one {what}' if len(held) == 1 else f'each of {len(held)} {many}'}")
+            words.append(f"{each} {f'one {what}' if len(held) == 1 else f'each of {len(held)} {many}'}")
         if held and sets:
             which = listed([problem.parts[part].name for part in held], " and ")
-            said.append(f"{which}, of which one supply is enough")
+            words.append(f"{which}, of which one supply is enough")
     alone = demand.count - kinds[kind].total()
-    return ", ".join([*said, *([f"{alone} {where} none"] if alone else [])])
+    return ", ".join([*words, *([f"{alone} {where} none"] if alone else [])])
 
 
 def _loads(problem: Problem, members: Sequence[int], kind: str) -> Counter[int]:
@@ -187,9 +187,9 @@ def _rate(problem: Problem, demand: Demand, members: Sequence[int]) -> Iterator[
         return
     limit = limits_of(problem, demand, members, reached)[0]
     if limit in problem.capacity:
-        said = f" has {reached / demand.passed / 1e6:.0f} MB/s, its share of {limit}"
+        words = f" has {mb(reached / demand.passed)} MB/s, its share of {limit}"
     else:
         device = next(each for each in map(problem.devices.__getitem__, members) if each.name == limit)
         own = device.rate if demand.pace_of_itself(device) == reached else device.port
-        said = f", {limit}, has {own / 1e6:.0f} MB/s{', assumed' if own == device.assumed else ''}"
-    yield f"with this array alone at work, its slowest member{said}"
+        words = f", {limit}, has {mb(own)} MB/s{', assumed' if own == device.assumed else ''}"
+    yield f"with this array alone at work, its slowest member{words}"

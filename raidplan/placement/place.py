@@ -62,7 +62,7 @@ def place(
     solved: list[tuple[Problem, Choice, Kept, str]] = []
     for names in _together(free):
         problem = _problem({name: pools[name] for name in names}, free, machine)
-        kept = _kept(problem, topology, found) if found else {}
+        kept = _standing_arrays(problem, topology, found) if found else {}
         others = _others(problem, kept)
         dealt, short = deal(others)
         findings += (_too_small(others, each, topology, kept) for each in short)
@@ -129,7 +129,7 @@ def _others(problem: Problem, kept: Kept) -> Problem:
     return replace(problem, demands=tuple(demands))
 
 
-def _kept(problem: Problem, topology: Topology, found: Sequence[Arrays]) -> Kept:
+def _standing_arrays(problem: Problem, topology: Topology, found: Sequence[Arrays]) -> Kept:
     """The arrays that stand and have devices of their pools, no device of two; of those that grow, with what they get."""
     number = {device.name: n for n, device in enumerate(problem.devices)}
     kept: dict[str, Picked] = {}
@@ -211,7 +211,7 @@ def _too_small(problem: Problem, short: Shortage, topology: Topology, kept: Kept
 
 
 def _free(devices: Sequence[str], topology: Topology) -> tuple[str, ...]:
-    """Those that nothing uses, as they are listed; a disk with partitions is not free."""
+    """The devices that nothing uses, as they are listed; a disk with partitions is not free."""
     disks = topology.layout.hardware.disks
     return tuple(
         device
@@ -254,7 +254,7 @@ class _Machine:
 
     @cached_property
     def lost(self) -> list[set[Path]]:
-        """For each component what does not survive its loss."""
+        """The things that do not survive its loss, for each component."""
         whole = structure(self.topology)
         return [
             {path for path, outcome in outcomes(whole, disks).items() if not outcome.survives}

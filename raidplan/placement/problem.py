@@ -108,7 +108,7 @@ class Demand:
         return min(self.pace_of_itself(device), device.port * self.passed)
 
     def pace_of_itself(self, device: Device) -> float:
-        """The same without its port; a disk without heads passes over nothing, so it gets as much further as its port."""
+        """The pace of a device apart from its port; a disk without heads passes over nothing, so it gets as much further as its port."""
         return device.rate * (self.passed if device.rotational is False else 1)
 
     @cached_property
@@ -141,13 +141,13 @@ class Problem:
 
     @cached_property
     def alike(self) -> tuple[int, ...]:
-        """For each demand the first one that wants the same."""
+        """The first demand that wants the same, for each demand."""
         first: dict[Hashable, int] = {}
         return tuple(first.setdefault(demand.key, number) for number, demand in enumerate(self.demands))
 
     @cached_property
     def doubles(self) -> bool:
-        """Some devices are of one disk."""
+        """Whether some devices are of one disk."""
         return len({device.disk for device in self.devices}) < len(self.devices)
 
     @cached_property
@@ -157,7 +157,7 @@ class Problem:
 
     @cached_property
     def estimated(self) -> Problem:
-        """The same with the rates that are assumed."""
+        """The problem with the rates that are assumed."""
         return replace(
             self, devices=tuple(replace(each, rate=min(each.rate, each.assumed)) for each in self.devices)
         )
@@ -169,7 +169,7 @@ class Problem:
 
     @cached_property
     def of_kind(self) -> tuple[Mapping[str, tuple[int, ...]], ...]:
-        """For each device, the components of each kind that it hangs on."""
+        """The components of each kind that each device hangs on."""
         return tuple(
             {
                 kind: tuple(p for p in sorted(device.parts) if self.parts[p].kind == kind)
@@ -180,7 +180,7 @@ class Problem:
 
     @cached_property
     def common(self) -> tuple[frozenset[int], ...]:
-        """For each demand the components that every choice overloads: too few devices hang elsewhere."""
+        """The components that every choice for a demand overloads, for each demand: too few devices hang elsewhere."""
         found: list[frozenset[int]] = []
         for number, demand in enumerate(self.demands):
             if self.alike[number] < number:
@@ -197,7 +197,7 @@ class Problem:
 
     @cached_property
     def classes(self) -> tuple[int, ...]:
-        """For each device the number of its class: the devices of one class differ in nothing that counts."""
+        """The number of the class of each device: the devices of one class differ in nothing that counts."""
         pools: list[list[int]] = [[] for _ in self.devices]
         for number, demand in enumerate(self.demands):
             if self.alike[number] == number:

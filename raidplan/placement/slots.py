@@ -166,7 +166,7 @@ class _Row:
         return tuple(row)
 
     def exchanged(self, order: Order) -> Order:
-        """With two slots exchanged as long as that costs less."""
+        """The order after exchanges of two slots, as long as one costs less."""
         least = self.cost(order)
         while least != NONE:
             changed = min(self._exchanges(order), key=self.cost, default=order)

@@ -301,8 +301,8 @@ def _digest_of(data: Mapping[str, Any]) -> str:
     def counted(step: dict[str, Any]) -> dict[str, Any]:
         return {**step, "destroys": [_without_words(loss) for loss in step["destroys"]]}
 
-    told = _each_step(dict(data), counted)
-    return digest({key: value for key, value in told.items() if key not in ("findings", "digest")})
+    content = _each_step(dict(data), counted)
+    return digest({key: value for key, value in content.items() if key not in ("findings", "digest")})
 
 
 def _without_words(loss: object) -> object:

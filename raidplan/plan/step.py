@@ -301,7 +301,7 @@ class Plan:
 
     @property
     def tools_inside(self) -> frozenset[str]:
-        """Those of them that are programs of the machine's own system, also where that lies below a target."""
+        """The programs of the machine's own system that the steps run, also where that lies below a target."""
         actions = [step.action for step in self.steps]
         named = {action.argv[0] for action in actions if isinstance(action, Run) and action.inside}
         return frozenset(

@@ -33,7 +33,7 @@ def faults(plan: Plan) -> Iterator[Fault]:
         yield from _disorder(steps, disks)
         for step in steps:
             yield from _unguarded(step)
-            yield from _unasked(step, steps, arrays)
+            yield from _faults_of_clearing(step, steps, arrays)
     yield from _two_ways(plan)
 
 
@@ -89,7 +89,7 @@ def _devices(step: Step) -> list[str]:
     return [word for word in words if word.startswith("/dev/") or Identity.read(word).disk]
 
 
-def _unasked(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[Fault]:
+def _faults_of_clearing(step: Step, steps: Sequence[Step], arrays: Set[str]) -> Iterator[Fault]:
     """Reasons to reject a step that clears a device and has no reason in the plan."""
     match step.action:
         case Run(("wipefs", *_)) | Run(("mdadm", "--zero-superblock", *_)):

@@ -37,7 +37,7 @@ ONE_OF = {
 
 
 def deviation_text(deviation: Deviation) -> str:
-    """One of them."""
+    """A deviation as a sentence's part."""
     name, found, planned = deviation.name, deviation.found, deviation.planned
     if deviation.number >= 0:
         return f"{ONE_OF.get(name, name)} {deviation.number} is {_name(str(found))}, planned {_name(str(planned))}"
@@ -49,7 +49,7 @@ def deviation_text(deviation: Deviation) -> str:
 
 
 def deviation_texts(deviations: Sequence[Deviation]) -> tuple[str, ...]:
-    """Several of them."""
+    """The texts of several deviations."""
     return tuple(map(deviation_text, deviations))
 
 

@@ -16,7 +16,7 @@ NOUNS = {
 LOST = {**NOUNS, "volume_groups": "volume", "hardware": "partition"}
 """The nouns for lost devices, by the section of the path."""
 MEASURED = {**NOUNS, "swap": "swap", "running": "the running system", "boot": "the next boot"}
-"""The same for whatever has figures and survives losses."""
+"""The nouns for whatever has figures and survives losses."""
 KINDS = {
     **NOUNS, "power": "supply", "arrays": "{level} of {members}", "encryption": "on {device}", "filesystems": "{type}",
     "swap": "on {device}", "volume_groups": "of {devices:, }", "volumes": "volume",

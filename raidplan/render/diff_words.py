@@ -209,14 +209,14 @@ def _change(change: Change, fate: Fate) -> str:
     old, new = (human(parse_size(v)) if _COUNT.fullmatch(v) else v for v in written)
     if old == new:
         old, new = written
-    said = f"{change.key}: {old or 'not set'} -> {new or 'not set'}"
+    text = f"{change.key}: {old or 'not set'} -> {new or 'not set'}"
     if change.how is None:
-        return f"{said} (cannot be changed in place)"
+        return f"{text} (cannot be changed in place)"
     if fate is Fate.RECREATED:
-        return said  # it is made anew, whatever could change this property alone
+        return text  # it is made anew, whatever could change this property alone
     done = "" if change.how.command == "none" else f"by {change.how.command}"
     note = ", ".join(part for part in (done, statement_texts(change.how.notes)) if part)
-    return f"{said} ({note})" if note else said
+    return f"{text} ({note})" if note else text
 
 
 def _tolerances(all_: Sequence[Tolerance]) -> Iterator[Row]:

@@ -41,7 +41,7 @@ def tables(checked: Sequence[Loaded], limit: int = LIMIT) -> str:
             break
         room -= len(name) + BESIDE
         shown += 1
-    kept = _kept(rows[:shown], room)
+    kept = _rows_that_fit(rows[:shown], room)
     parts = [_table(*each) for each in zip(names, rows, kept, checked, strict=False)]
     if shown < len(checked):
         parts.append(f"{counted(len(checked) - shown, 'layout')} more did not fit here.\n\n")
@@ -55,7 +55,7 @@ def _rows(loaded: Loaded) -> list[tuple[int, str]]:
     return sorted([*found, *accepted], key=lambda row: row[0])
 
 
-def _kept(rows: Sequence[Sequence[tuple[int, str]]], room: int) -> list[int]:
+def _rows_that_fit(rows: Sequence[Sequence[tuple[int, str]]], room: int) -> list[int]:
     """The number of rows of each layout that fit, the gravest of all layouts first."""
     kept = [0] * len(rows)
     wanted = [(rank, number, row) for number, each in enumerate(rows) for rank, row in each]

@@ -145,7 +145,7 @@ def grouped(steps: Sequence[Step]) -> list[list[Step]]:
 
 
 def _like(step: Step) -> Hashable:
-    """The same for steps that do the same to different things."""
+    """A key that is equal for steps that do one thing to different objects."""
     by = shape(step) if isinstance(step.action, Run) else type(step.action)
     return step.phase, overview.symbol(step), by, frame(step.say)
 

@@ -31,15 +31,15 @@ UNKNOWN = {name: kind() for name, kind in FIGURES.items()}
 
 
 def loss_words(loss: Loss) -> str:
-    """One of them."""
+    """A loss in words."""
     return filled(LOSSES[loss.kind], {**UNKNOWN, **loss.figures, "where": loss.where})
 
 
 def loss_text(loss: Loss) -> str:
-    """One of them, and whether this layout made it."""
+    """A loss in words, and whether this layout made the lost thing."""
     return f"{loss_words(loss)}, made by this layout" if loss.own else loss_words(loss)
 
 
 def loss_texts(losses: Iterable[Loss]) -> tuple[str, ...]:
-    """Several of them."""
+    """The texts of several losses."""
     return tuple(map(loss_text, losses))

@@ -232,8 +232,11 @@ def found_by(disk: DiskIdentity) -> str:
     """The identity of a disk, in words."""
     if disk.device:
         return f"device {disk.device}"
-    given = {"serial": disk.serial, "wwn": disk.wwn, "path": disk.path, "model": disk.model}
-    words = ", ".join(f"{name} {value}" for name, value in given.items() if value) or "nothing to find it by"
+    identifiers = {"serial": disk.serial, "wwn": disk.wwn, "path": disk.path, "model": disk.model}
+    words = (
+        ", ".join(f"{name} {value}" for name, value in identifiers.items() if value)
+        or "nothing to find it by"
+    )
     return f"{words}; {KEPT}" if disk.keep else words
 
 

@@ -113,9 +113,9 @@ def _find(disk: DiskIdentity, variable: str) -> str:
 
 def _identity(disk: DiskIdentity) -> tuple[str, ...]:
     """Serial, wwn, path and model as find_disk compares them; all empty if one of them tells nothing."""
-    given = {name: getattr(disk, name) for name in ("serial", "wwn", "path", "model")}
-    forms = {name: comparable(name, value) for name, value in given.items()}
-    if any(given[name].strip() and not forms[name] for name in given):
+    identifiers = {name: getattr(disk, name) for name in ("serial", "wwn", "path", "model")}
+    forms = {name: comparable(name, value) for name, value in identifiers.items()}
+    if any(identifiers[name].strip() and not forms[name] for name in identifiers):
         return ("", "", "", "")
     return tuple(form if name == "path" else lsblk_form(form) for name, form in forms.items())
 

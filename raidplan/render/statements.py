@@ -94,7 +94,7 @@ UNITS = {
 
 
 def statement_text(statement: Statement, more: Mapping[str, str] | None = None) -> str:
-    """One of them; `more` are words that are made of more than its figures."""
+    """A statement in words; `more` are words that are made of more than its figures."""
     figures: dict[str, Any] = dict(statement.figures)
     match statement.code:
         case "size-beside":
@@ -118,7 +118,7 @@ def _template(code: Code | Before | Reason) -> str:
 
 
 def statement_texts(statements: Iterable[Statement]) -> str:
-    """Several of them in a row."""
+    """The texts of several statements."""
     return "; ".join(map(statement_text, statements))
 
 

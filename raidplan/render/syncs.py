@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from raidplan.apply.syncs import WORDS, HeldSync, Sync
-from raidplan.base.words import duration
+from raidplan.base.words import duration, mb
 
 NO_RESTART = "do not restart before, because GRUB may read that member"
 
@@ -15,7 +15,7 @@ def sync_text(sync: Sync) -> str:
     if sync.waits:
         return f"{sync.array}: the {sync.action} waits for that of another array on the same disks; it begins by itself{until}"
     left = sync.seconds_left
-    how = "" if left is None else f" at {sync.bytes_per_second / 1e6:.0f} MB/s, {duration(left)} left"
+    how = "" if left is None else f" at {mb(sync.bytes_per_second)} MB/s, {duration(left)} left"
     return f"{sync.array}: {sync.action} {sync.percent:.0f} %{how}; goes on in the background{until}"
 
 

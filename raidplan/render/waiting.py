@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidplan.base.words import counted, listed
+from raidplan.base.words import counted, listed, plural
 from raidplan.plan.step import Step
 
 SYSTEM, KERNEL = "system", "kernel"
@@ -25,6 +25,6 @@ def waiting_text(
     if missing == (KERNEL,):
         return f"the system in {target} has no kernel, so there is no initramfs to renew: install one in it, then {later}"
     if missing:
-        several, which = "s" * (len(missing) > 1), listed(missing, last=" and ")
-        return f"the system in {target} lacks the package{several} {which}: install it there, then {later}"
+        what = plural("package") if len(missing) > 1 else "package"
+        return f"the system in {target} lacks the {what} {listed(missing, last=' and ')}: install it there, then {later}"
     return f"the file systems mounted below {target} contain a system: run {later}"

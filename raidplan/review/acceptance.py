@@ -123,7 +123,7 @@ def _from_list(allowances: _Allowances, layout: Layout, document: Document) -> I
 def _from_comments(allowances: _Allowances, document: Document) -> Iterator[Located]:
     """Collects the acceptances; gives what is to be said about comments that are none."""
     above: dict[tuple[str, int], list[_Allowance]] = {}
-    for comment, text in _meant(document):
+    for comment, text in _directives(document):
         read = _from_comment(comment, text)
         if isinstance(read, Located):
             yield read
@@ -140,7 +140,7 @@ def _from_comments(allowances: _Allowances, document: Document) -> Iterator[Loca
                 allowances.by_path.setdefault((each.rule, path), []).append(each)
 
 
-def _meant(document: Document) -> Iterator[tuple[Comment, str]]:
+def _directives(document: Document) -> Iterator[tuple[Comment, str]]:
     """The comments that are meant for raidplan, from where they are."""
     for file, text in document.sources.items():
         if _MEANT.search(text):  # reading all comments doubles the time that a file takes

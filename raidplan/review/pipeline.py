@@ -135,7 +135,7 @@ def plan(loaded: Loaded, target: str = "") -> tuple[Plan | None, Loaded]:
 
 
 def _with(loaded: Loaded, findings: Iterable[Finding]) -> Loaded:
-    """With more findings, each at its place."""
+    """The layout with more findings, each at its place."""
     if loaded.document is None:
         return loaded
     document = loaded.document
@@ -152,7 +152,7 @@ def _with(loaded: Loaded, findings: Iterable[Finding]) -> Loaded:
 
 
 def with_findings(loaded: Loaded, findings: Iterable[Finding]) -> Loaded:
-    """With those of more findings that its settings want, each at its place."""
+    """The layout with those of these findings that its settings want, each at its place."""
     return _with(loaded, filter(loaded.settings.wants, findings))
 
 

@@ -121,7 +121,7 @@ def _git(folder: str, *words: str) -> Result:
 
 def _ask(folder: str, *words: str) -> Result:
     """Git with the user's own settings, and nothing that would start another program or the network."""
-    given = {
+    environment = {
         "HOME": os.environ.get("HOME", "/"),
         "GIT_ALLOW_PROTOCOL": "",
         "GIT_LITERAL_PATHSPECS": "1",
@@ -131,5 +131,5 @@ def _ask(folder: str, *words: str) -> Result:
         "GIT_TERMINAL_PROMPT": "0",
     }
     settings = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
-    variables = [f"{key}={value}" for key, value in given.items()]
+    variables = [f"{key}={value}" for key, value in environment.items()]
     return run_program(["env", *variables, "git", "--no-pager", *settings, "-C", folder, *words])

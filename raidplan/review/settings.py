@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from raidplan.base.findings import Finding, Severity, did_you_mean, shortened
+from raidplan.base.size import MIB
 
 OWN, SHARED = ".raidplan.toml", "pyproject.toml"
-MAX_BYTES = 1024 * 1024
+MAX_BYTES = MIB
 
 
 class Settings(NamedTuple):

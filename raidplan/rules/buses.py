@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.base.findings import Severity
-from raidplan.base.words import listed
+from raidplan.base.words import listed, mb
 from raidplan.estimate.links.rates import serial_line
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import with_ports
 from raidplan.rules.lib.parts import bus_above
 from raidplan.rules.lib.shares import paths
-from raidplan.rules.lib.subjects import agreeing, arrays, mb, own_disks, place, redundant
+from raidplan.rules.lib.subjects import agreeing, arrays, own_disks, place, redundant
 from raidplan.topology import Topology
 
 ENOUGH = 0.9

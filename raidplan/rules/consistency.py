@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB
+from raidplan.base.words import mb
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import are_free, free_disks
-from raidplan.rules.lib.subjects import arrays, gb, hours_at, mb, redundant
+from raidplan.rules.lib.subjects import arrays, gb, hours_at, redundant
 from raidplan.rules.rebuild import component, pace
 from raidplan.rules.workloads import work_on
 from raidplan.topology import Topology
@@ -59,21 +60,21 @@ Conflict = tuple[str, str, dict[str, str | None], str]
 
 
 def _without_redundancy(name: str, array: Array) -> Conflict | None:
-    given = [key for key in ("consistency", "bitmap", "journal") if getattr(array, key) not in (None, "none")]
-    if not given:
+    keys = [key for key in ("consistency", "bitmap", "journal") if getattr(array, key) not in (None, "none")]
+    if not keys:
         return None
     message = (
-        f"{name} is {array.level}, which has no redundancy to keep consistent, and is given a '{given[0]}'"
+        f"{name} is {array.level}, which has no redundancy to keep consistent, and is given a '{keys[0]}'"
     )
-    return given[0], message, dict.fromkeys(given), "or choose a level with redundancy"
+    return keys[0], message, dict.fromkeys(keys), "or choose a level with redundancy"
 
 
 def _plain(array: Array) -> dict[str, str | None]:
     """The values of keys that leave an array with a bitmap."""
-    given: dict[str, str | None] = dict.fromkeys(
+    keys: dict[str, str | None] = dict.fromkeys(
         key for key in ("consistency", "journal") if key in array.written
     )
-    return given | ({"bitmap": "internal"} if array.bitmap == "none" else {})
+    return keys | ({"bitmap": "internal"} if array.bitmap == "none" else {})
 
 
 def _conflict(name: str, array: Array) -> Conflict | None:

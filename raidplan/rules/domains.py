@@ -174,7 +174,7 @@ def _holds_one_of(topology: Topology, part: Component, found: Container[Path]) -
 
 
 def _gravity(topology: Topology, name: str, array: Array, part: Component, members: int) -> Severity | None:
-    """None where there is nothing to choose."""
+    """The severity of a part that takes an array along; None where there is nothing to choose."""
     if part.kind == "power":
         return Severity.WARNING if topology.once(_feeding) > 1 else None
     if part.kind != "controller":

@@ -56,12 +56,12 @@ def duplicate_serial(topology: Topology) -> Iterator[Hit]:
 
 def _twin(name: str, disk: Disk, key: str, other: str, original: Disk) -> Hit:
     apart = differing_keys(disk, original)
-    told = f"; they differ in {' and '.join(apart)}" if apart and key != "path" else ""
+    difference = f"; they differ in {' and '.join(apart)}" if apart and key != "path" else ""
     return Hit(
         ("hardware", "disks", name, key),
-        f"{name} has the same {key} as {other}, {shortened(getattr(disk, key))}{told}",
-        "give each disk its own" + ("" if told else ", or something else that tells them apart"),
-        severity=Severity.WARNING if told else None,
+        f"{name} has the same {key} as {other}, {shortened(getattr(disk, key))}{difference}",
+        "give each disk its own" + ("" if difference else ", or something else that tells them apart"),
+        severity=Severity.WARNING if difference else None,
     )
 
 
@@ -176,12 +176,12 @@ def device_node_as_path(topology: Topology) -> Iterator[Hit]:
     for path, text in _paths(topology):
         if text.startswith("/") and not KERNEL_NAME.fullmatch(text):
             by_path = text.removeprefix("/dev/disk/by-path/")
-            told = by_path != text and "/" not in by_path and "-part" not in by_path
+            is_id_path = by_path != text and "/" not in by_path and "-part" not in by_path
             yield Hit(
                 path,
                 f"'{shortened(text)}' is a file, and ID_PATH never begins with a slash",
-                "" if told else "write ID_PATH, or use 'serial' or 'wwn'",
-                edits=(Edit(path, by_path),) if told else (),
+                "" if is_id_path else "write ID_PATH, or use 'serial' or 'wwn'",
+                edits=(Edit(path, by_path),) if is_id_path else (),
             )
     for path, text in _marks(topology):
         if text.startswith("/dev/") and not KERNEL_NAME.fullmatch(text):

@@ -17,7 +17,7 @@ from raidplan.topology import Topology
 FULL = 0.7
 """The share of the inodes beyond which the files that are expected leave too little room for others."""
 MEANT = 0.99
-"""The same where their number is given: a hundredth is left for folders and links."""
+"""The share of the inodes where their number is given: a hundredth is left for folders and links."""
 
 
 @rule(Severity.ERROR)

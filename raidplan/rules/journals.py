@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.base.findings import Severity
-from raidplan.base.words import listed
+from raidplan.base.words import listed, mb
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import are_free, free_disks
-from raidplan.rules.lib.subjects import agreeing, arrays, footing, mb, places
+from raidplan.rules.lib.subjects import agreeing, arrays, footing, places
 from raidplan.topology import Topology
 
 

@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
-from raidplan.base.words import SHOWN, counted, listed
+from raidplan.base.words import SHOWN, counted, listed, mb
 from raidplan.estimate.levels import reading
 from raidplan.estimate.links import Link
 from raidplan.geometry.md_shape import check_count
@@ -16,7 +16,7 @@ from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import with_ports
 from raidplan.rules.lib.parts import behind_multipliers
 from raidplan.rules.lib.shares import ENOUGH, UNEQUAL, Share, held_back, paths, shares
-from raidplan.rules.lib.subjects import agreeing, arrays, mb, own_disks, place
+from raidplan.rules.lib.subjects import agreeing, arrays, own_disks, place
 from raidplan.topology import Topology
 
 WIDER = {
@@ -105,7 +105,7 @@ Squeeze = tuple[Share, Link]
 
 
 def oversubscribed(topology: Topology) -> dict[str, dict[Severity, list[Squeeze]]]:
-    """For each array the links that hold its members back, the worst first, by how grave that is.
+    """The links that hold the members of each array back, the worst first, by how grave that is.
 
     Without what rules about multipliers say: that one carries the whole array, or serves one disk at a time.
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
-from raidplan.base.words import counted, listed
+from raidplan.base.words import counted, listed, mb
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import substitute
 from raidplan.rules.lib.subjects import agreeing, arrays, own_disks, places
@@ -175,10 +175,10 @@ def slow_member(topology: Topology) -> Iterator[Hit]:
             continue
         number = array.named_members.index(slow[0]) if slow[0] in array.named_members else 0
         edits = substitute(topology, name, (*path, "members", number), slow[0])
-        listing = listed([f"{disk} reads {rates[disk] / 1e6:.1f} MB/s" for disk in slow])
+        listing = listed([f"{disk} reads {mb(rates[disk], 1)} MB/s" for disk in slow])
         yield Hit(
             (*path, "members"),
-            f"{listing}, and the median of the {len(members)} members of {name} is {median / 1e6:.1f}: every "
+            f"{listing}, and the median of the {len(members)} members of {name} is {mb(median, 1)}: every "
             "stripe waits for the slowest",
             ""
             if edits

@@ -93,9 +93,9 @@ def mount_blocks_boot(topology: Topology) -> Iterator[Hit]:
 
 def _without(name: str, entry: Filesystem, unwanted: Collection[str]) -> tuple[Edit, ...]:
     """A file system without some of its mount options, by their keys."""
-    given = enumerate(option.partition("=")[0] for option in entry.options)
+    keys = enumerate(option.partition("=")[0] for option in entry.options)
     return tuple(
-        Edit(("filesystems", name, "options", number), None) for number, key in given if key in unwanted
+        Edit(("filesystems", name, "options", number), None) for number, key in keys if key in unwanted
     )
 
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
+from raidplan.base.words import mb
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import exchange
 from raidplan.rules.lib.free import MOST_VISITED, fitting, free_disks, multiplier_rooms, with_ports
 from raidplan.rules.lib.parts import behind_multipliers, most_together
 from raidplan.rules.lib.shares import shares
-from raidplan.rules.lib.subjects import all_of, arrays, mb, own_disks, place, redundant
+from raidplan.rules.lib.subjects import all_of, arrays, own_disks, place, redundant
 from raidplan.topology import Topology
 
 UNEVEN = 2
@@ -60,14 +61,14 @@ def array_behind_one_multiplier(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             (*path, "members"),
             f"{all_of(disks)} members of {name} share the one uplink of {multiplier}"
-            f"{_left(topology, name, multiplier)}",
+            f"{_share_of_uplink(topology, name, multiplier)}",
             "" if edits else _spread_hint(topology),
             related=(place("multiplier", ("hardware", "multipliers", multiplier)),),
             edits=edits,
         )
 
 
-def _left(topology: Topology, name: str, multiplier: str) -> str:
+def _share_of_uplink(topology: Topology, name: str, multiplier: str) -> str:
     """`, 50 MB/s for each`: what its uplink leaves to each member of an array, if that is known."""
     at = ("hardware", "multipliers", multiplier)
     members = topology.once(shares)[name]
@@ -143,7 +144,7 @@ def unbalanced_multipliers(topology: Topology) -> Iterator[Hit]:
             edits = ()  # some hang elsewhere then, and the load is uneven still
         yield Hit(
             (*path, "members"),
-            f"{members[crowded]} members of {name} hang behind {crowded}{_left(topology, name, crowded)}, and {members[other]} behind {other}",
+            f"{members[crowded]} members of {name} hang behind {crowded}{_share_of_uplink(topology, name, crowded)}, and {members[other]} behind {other}",
             f"which evens the load{_still(array, crowded, left)}"
             if edits
             else f"move {moved} of them to {other}"

@@ -112,7 +112,7 @@ def large_read_ahead(topology: Topology) -> Iterator[Hit]:
     Source: *Coder Blog, "Setting up a Small Desktop RAID System" (2013), on caches that read ahead;
     https://github.com/torvalds/linux/blob/master/block/blk-settings.c; the threshold is raidplan's own.
     """
-    for path, name, ahead, stripe in _given(topology):
+    for path, name, ahead, stripe in _read_aheads(topology):
         if ahead > max(LARGE, 2 * stripe):
             enough, why = (2 * stripe, "two full stripes") if stripe else (4 * MIB, "1MiB to 4MiB are usual")
             fact = f"{name} reads {exact(ahead)} ahead for every open file"
@@ -144,7 +144,7 @@ def read_ahead_off_page(topology: Topology) -> Iterator[Hit]:
     Source: https://github.com/torvalds/linux/blob/master/block/blk-sysfs.c (`queue_ra_store`); lvm2,
     `tools/lvcreate.c` ("Overriding readahead").
     """
-    for path, name, ahead, _ in _given(topology):
+    for path, name, ahead, _ in _read_aheads(topology):
         if ahead % PAGE:
             below, above = align_down(ahead, PAGE), align_up(ahead, PAGE)
             yield Hit(
@@ -155,7 +155,7 @@ def read_ahead_off_page(topology: Topology) -> Iterator[Hit]:
             )
 
 
-def _given(topology: Topology) -> Iterator[tuple[Path, str, int, int]]:
+def _read_aheads(topology: Topology) -> Iterator[tuple[Path, str, int, int]]:
     """Every read-ahead that is written: where, of what, its bytes, and those of a full stripe below it."""
     for name, path, array in arrays(topology):
         if array.read_ahead is not None:

@@ -7,12 +7,13 @@ from operator import itemgetter
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
+from raidplan.base.words import mb
 from raidplan.estimate.data_sheets import UNREADABLE, ZONE_AVERAGE, read_error_bound
 from raidplan.estimate.rebuild import SYNC_SPEED_MAX
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.shares import Share, shares
-from raidplan.rules.lib.subjects import array_disks, arrays, hours_at, losses, mb, redundant, tb
+from raidplan.rules.lib.subjects import array_disks, arrays, hours_at, losses, redundant, tb
 from raidplan.rules.links import carrier
 from raidplan.topology import Topology
 
@@ -110,7 +111,8 @@ def rebuild_window(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 (*path, "members"),
                 f"a rebuild of {name} takes {hours:.0f} h at best: {tb(size)} for each member at {mb(known[0])} MB/s, "
-                f"the pace of {known[1]}" + (f"; until then {_left(array)} may fail" if bare else ""),
+                f"the pace of {known[1]}"
+                + (f"; until then {_indispensable(array)} may fail" if bare else ""),
                 _sooner(array, bare=bare) if held else _safer(array, bare=bare),
                 severity=None if bare and hours > DAY else Severity.NOTE,
             )
@@ -123,7 +125,7 @@ def rebuilt_in_time(topology: Topology, name: str, size: int) -> bool:
     return known is None or losses(array) != 1 or hours_at(known[0], size) <= DAY
 
 
-def _left(array: Array) -> str:
+def _indispensable(array: Array) -> str:
     """The parts that an array which survives one loss depends on in a rebuild."""
     return "no disk that holds the other copy" if LEVELS[array.level].arranged else "no other disk"
 

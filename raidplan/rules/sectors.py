@@ -47,10 +47,10 @@ def physical_block_not_stated(topology: Topology) -> Iterator[Hit]:
     Source: mkfs.xfs(8), `-s size`; cryptsetup-luksFormat(8), `--sector-size`; Seagate and Western
     Digital, "Advanced Format"; the threshold is raidplan's own.
     """
-    above = {disk: name for name, device in _made_for_512(topology) for disk in topology.disks_below(device)}
+    above = {disk: name for name, device in _bound_to_512(topology) for disk in topology.disks_below(device)}
     groups: dict[tuple[object, ...], list[str]] = {}
     for name, disk in topology.layout.hardware.disks.items():
-        if name in above and not disk.keep and _unknown(disk):
+        if name in above and not disk.keep and _has_unknown_sectors(disk):
             groups.setdefault((disk.model, disk.size), []).append(name)
     for disks in groups.values():
         things = list(dict.fromkeys(above[disk] for disk in disks))
@@ -62,11 +62,11 @@ def physical_block_not_stated(topology: Topology) -> Iterator[Hit]:
         )
 
 
-def _unknown(disk: Disk) -> bool:
+def _has_unknown_sectors(disk: Disk) -> bool:
     return (disk.size or 0) >= LARGE and disk.physical_block is None and disk.logical_block is None
 
 
-def _made_for_512(topology: Topology) -> Iterator[tuple[str, str]]:
+def _bound_to_512(topology: Topology) -> Iterator[tuple[str, str]]:
     """The things that take the physical sector for good, and are made for 512 bytes, each with the device below it."""
     layout = topology.layout
     takes = {

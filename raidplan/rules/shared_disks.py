@@ -196,7 +196,7 @@ def arrays_share_disks(topology: Topology) -> Iterator[Hit]:
 
 
 def _syncs(topology: Topology) -> dict[str, dict[str, float]]:
-    """For each disk the redundant arrays with a partition on it, and the hours in which it reads or writes that."""
+    """The redundant arrays of each disk with a partition on it, and the hours in which it reads or writes that."""
     found: dict[str, dict[str, float]] = {}
     for name, _, array in arrays(topology):
         for member in array.named_members if redundant(array) else ():

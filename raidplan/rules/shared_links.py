@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.base.findings import Severity
-from raidplan.base.words import SHOWN, listed
+from raidplan.base.words import SHOWN, listed, mb
 from raidplan.estimate.links import Link
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.shares import ENOUGH, Crowd, crowds, shares, shares_together
-from raidplan.rules.lib.subjects import mb, place
+from raidplan.rules.lib.subjects import place
 from raidplan.topology import Topology
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from raidplan.base.findings import Edit, Severity
 from raidplan.base.size import exact
+from raidplan.base.words import mb
 from raidplan.estimate.rebuild import SYNC_SPEED_MAX
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.shares import Share, shares
-from raidplan.rules.lib.subjects import arrays, hours_at, mb, redundant
+from raidplan.rules.lib.subjects import arrays, hours_at, redundant
 from raidplan.rules.rebuild import component, unlimited
 from raidplan.topology import Topology
 

@@ -26,8 +26,8 @@ def encryptions_below(topology: Topology, device: str) -> list[str]:
 
 
 def key_homes(topology: Topology) -> dict[str, tuple[str, ...]]:
-    """For each encryption with a key file, the file systems that have to be mounted before that is read, the one that it lies
-    on first; none of a file that is gone after a boot."""
+    """The file systems that have to be mounted before the key file of each encryption is read, the one that it lies on first;
+    none for a file that a boot deletes."""
     return {
         name: () if fleeting(topology, entry.key_file) else (*filesystems_above(topology, entry.key_file),)
         for name, entry in topology.layout.encryption.items()
@@ -36,8 +36,8 @@ def key_homes(topology: Topology) -> dict[str, tuple[str, ...]]:
 
 
 def opened_before(topology: Topology) -> dict[str, dict[str, str]]:
-    """For each encryption with a key file, those that have to be open before it, and with each the file system on it that has
-    to be mounted."""
+    """The encryptions that have to be open before one with a key file, for each such one, and with each the file system on it
+    that has to be mounted."""
     found: dict[str, dict[str, str]] = {}
     for name, homes in topology.once(key_homes).items():
         found[name] = {}

@@ -70,7 +70,7 @@ def _plugs(hardware: Hardware) -> Iterator[Plug]:
     for section, kind in SECTIONS.items():
         for name, entry in getattr(hardware, section).items():
             path = ("hardware", section, name)
-            given = vars(entry)
-            yield Plug(name, kind, path, entry.behind, given.get("port"), given.get("ports"))
+            keys = vars(entry)
+            yield Plug(name, kind, path, entry.behind, keys.get("port"), keys.get("ports"))
     for name, disk in hardware.disks.items():
         yield Plug(name, "disk", ("hardware", "disks", name), disk.behind, disk.port, None)

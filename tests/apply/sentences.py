@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -10,9 +9,9 @@ import pytest
 
 from raidplan.apply.execute import Outcome
 from raidplan.apply.refusal import Refusal
-from raidplan.base.figures import Figures
+from raidplan.base.figures import Figure, Figures
 from raidplan.facts.prove import Deviation
-from raidplan.facts.uses import NotWritten, Use
+from raidplan.facts.uses import NotWritten, Use, UseKind, use
 from raidplan.render.refusals import refusal_text
 from raidplan.render.uses import failure_text, use_texts
 
@@ -29,11 +28,11 @@ def words_of(uses: Iterable[Use]) -> list[str]:
 
 
 @contextmanager
-def not_cleared(words: str) -> Iterator[None]:
-    """A device is not cleared inside, for a reason with these words, which are a regular expression."""
+def not_cleared(kind: UseKind, place: str, **figures: Figure) -> Iterator[None]:
+    """A device is not cleared inside, for one reason of this kind, place and figures."""
     with pytest.raises(NotWritten) as caught:
         yield
-    assert re.search(words, "; ".join(words_of(caught.value.uses)))
+    assert caught.value.uses == (use(kind, place, **figures),)
 
 
 def failures(outcome: Outcome) -> dict[str, str]:

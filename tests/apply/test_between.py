@@ -19,14 +19,14 @@ from raidplan.apply.decide.redo_steps import redo
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.session import carry_out
+from raidplan.facts.uses import use
 from raidplan.plan.codec import plan_digest, plan_to_json
 from raidplan.plan.step import Plan, Proof, Run, Value
 from raidplan.render.losses import loss_texts
-from raidplan.render.uses import use_texts
 from tests.apply.cut_off import JOURNAL, LAYOUT, Cut, again, cut
 from tests.apply.runs import apply, impatient, machine
-from tests.apply.sentences import failures, sentences
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import Box, plan_of
 
@@ -87,9 +87,8 @@ def test_a_blank_disk_that_somebody_begins_to_write_to(plan: Plan, tmp_path: Pat
     decision = decide(plan, world.read(plan), Past(), here=False)
     state.writers["{d1}"] = {"process": 7, "program": "qemu"}
     outcome = carry_out(decision, open_journal(tmp_path / JOURNAL, world), lambda event: None, workers=1)
-    assert failures(outcome) == {
-        "disk.d1.partition": "not done, because /dev/d1 is open for writing by process 7 (qemu)"
-    }
+    written = use("written", "/dev/d1", process=7, program="qemu")
+    assert outcome.uses == {"disk.d1.partition": (written,)}
     assert not any("/dev/d1" in line for line in world.executed)
     state.writers.clear()
     assert again(plan, tmp_path, state)[0] == "done"
@@ -169,7 +168,13 @@ def test_a_file_system_used_since_is_a_loss(plan: Plan, tmp_path: Path, how: str
     used(state)
     left = decide(plan, world.read(plan), read_past(tmp_path / JOURNAL), here=False).left
     assert left.lost == left.own
-    assert loss_texts(left.lost) == ("ext4 'data', on the array pair:data, made by this layout",)
+    (lost,) = left.lost
+    assert (lost.where, lost.own, lost.figures["type"], lost.figures["label"]) == (
+        "the array pair:data",
+        True,
+        "ext4",
+        "data",
+    )
     assert again(plan, tmp_path, state) == (f"asks: {loss_texts(left.lost)[0]}", [])
     used(state, mounted=True)
     said, ran = again(plan, tmp_path, state)
@@ -193,12 +198,14 @@ def test_what_stands_on_a_half_made_thing() -> None:
     box.array("md127", "sdb1")
     with pytest.raises(NotOurs) as found:
         carries_ours("/dev/sdb", table, box.machine())
-    assert use_texts(found.value.refusal.uses) == ("the array 'old:data' (/dev/md127) stands on /dev/sdb",)
+    assert found.value.refusal.uses == (
+        use("stands", "/dev/sdb", device="the array 'old:data' (/dev/md127)"),
+    )
     box = Box().disk("sdb", "PAIR-0").group("theirs", "sdb")
     volume = Proof("physical_volume", "PVuuid-0", {"device": "/dev/sdb"})
     with pytest.raises(NotOurs) as found:
         carries_ours("/dev/sdb", volume, box.machine())
-    assert use_texts(found.value.refusal.uses) == ("/dev/sdb belongs to the volume group 'theirs'",)
+    assert found.value.refusal.uses == (use("group", "/dev/sdb", group="theirs"),)
 
 
 def test_a_table_that_only_the_kernel_still_has(plan: Plan) -> None:
@@ -341,17 +348,17 @@ def test_a_plan_file_is_resumed_on_its_own_machine_only(plan: Plan, tmp_path: Pa
     journal.begin(plan_to_json(left), plan_digest(left))
     journal.intent("nothing")
 
-    def refused(seen: dict[str, Value]) -> tuple[str, ...]:
+    def refused(seen: dict[str, Value]) -> tuple[Refusal, ...]:
         other = replace(left, machine={**left.machine, **seen})
         journal.begin(plan_to_json(other), plan_digest(other))
         past = replace(read_past(tmp_path / JOURNAL), begun=frozenset())
-        return sentences(decide(other, world.read(other), past, here=False).refusals)
+        return decide(other, world.read(other), past, here=False).refusals
 
     assert refused({}) == refused({"kernel": "5.10", "d0.content": ["gpt at 512"]}) == ()
-    assert refused({"machine-id": "another"}) == (
-        "machine-id was another when the plan was made, and is unknown",
-    )
-    assert refused({"tool.sfdisk": "2.0"})[0].startswith("tool.sfdisk was 2.0 when the plan was made")
+    changed = refusal("machine-changed", place="machine-id", planned="another", now="")
+    assert refused({"machine-id": "another"}) == (changed,)
+    tool, *_ = refused({"tool.sfdisk": "2.0"})
+    assert (tool.code, tool.place, tool.figures["planned"]) == ("machine-changed", "tool.sfdisk", "2.0")
 
 
 def test_a_journal_of_a_later_raidplan_is_not_read(plan: Plan, tmp_path: Path) -> None:

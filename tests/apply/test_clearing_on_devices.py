@@ -17,11 +17,13 @@ import pytest
 from raidplan.apply.decision import Decision, with_devices
 from raidplan.apply.devices import zero
 from raidplan.apply.execute import execute
+from raidplan.apply.refusal import refusal
 from raidplan.facts import in_use
+from raidplan.plan.loss import loss
 from raidplan.plan.step import Plan, Zero
 from raidplan.render.losses import loss_texts
 from tests.apply.loop_devices import LAYOUT, SIZE, Here, Loops, decided, nothing_left
-from tests.apply.sentences import failures, not_cleared, sentences, words_of
+from tests.apply.sentences import not_cleared, sentences, words_of
 from tests.apply.stacks import plan_of
 from tests.images import MIB, PLACES, image, member, put, superblock, tool
 
@@ -82,8 +84,8 @@ def test_f23_superblocks_on_disks(plan: Plan, loops: Loops, tmp_path: Path, vers
         member(loops.files[number], version, slot=number)
     decision = torn_down(plan, tmp_path)
     assert any(
-        "a member of the array" in words and f"metadata {version}" in words
-        for words in loss_texts(decision.left.lost)
+        each.kind == "member" and str(each.figures["detail"]).endswith(f"metadata {version}")
+        for each in decision.left.lost
     )
     nothing_left(loops)
 
@@ -166,8 +168,8 @@ def test_f25_inside_old_members(plan: Plan, loops: Loops, tmp_path: Path) -> Non
         member(loops.files[number], "1.2", slot=number, data_offset=10 * MIB)
     decision = torn_down(plan, tmp_path)
     assert any(
-        words.startswith("ext4 'ghost'") and "inside the array on d0" in words
-        for words in loss_texts(decision.left.lost)
+        (each.figures.get("label"), each.figures.get("inside"), each.where) == ("ghost", 1, "d0")
+        for each in decision.left.lost
     )
     with loops.files[0].open("rb") as opened:
         opened.seek(10 * MIB)
@@ -201,15 +203,15 @@ def test_f28_a_volume_group_that_reaches_the_decoy_is_refused(
 
 def test_f28_a_member_beside_is_refused(plan: Plan, loops: Loops) -> None:
     member(loops.files[0], "1.2", array="deadbeef-1111-4222-8333-123456789abc")
-    assert any(
-        loops.nodes[2] in words and "has a member on" in words for words in sentences(decided(plan).refusals)
-    )
+    assert ("shared", "member", loops.nodes[2]) in {
+        (each.code, each.case, each.place) for each in decided(plan).refusals
+    }
 
 
 def test_f31_random_bytes(plan: Plan, loops: Loops, tmp_path: Path) -> None:
     put(loops.files[0], 0, random.Random(31).randbytes(64 * MIB))
     decision = torn_down(plan, tmp_path)
-    assert loss_texts(decision.left.lost) == ("data on d0 that nothing here recognises, from byte 0 on",)
+    assert decision.left.lost == (loss("data", "d0", offset=0),)
     nothing_left(loops)
 
 
@@ -223,8 +225,8 @@ def test_f32_mounted(plan: Plan, loops: Loops, tmp_path: Path) -> None:
     tool("mke2fs", "-q", "-t", "ext4", loops.nodes[0])
     (tmp_path / "point").mkdir()
     tool("mount", loops.nodes[0], tmp_path / "point")
-    refusals = sentences(decided(plan).refusals)
-    assert f"d0 is in use, mounted at {tmp_path}/point: raidplan never clears a device in use" in refusals
+    mounted = refusal("in-use", place="d0", use=f"mounted at {tmp_path}/point")
+    assert mounted in decided(plan).refusals
 
 
 def test_f32_swapped(plan: Plan, loops: Loops) -> None:
@@ -232,9 +234,7 @@ def test_f32_swapped(plan: Plan, loops: Loops) -> None:
     if subprocess.run(["swapon", loops.nodes[0]], capture_output=True, check=False).returncode:
         pytest.skip("no swap can be switched on here")
     try:
-        assert "d0 is in use, swap: raidplan never clears a device in use" in sentences(
-            decided(plan).refusals
-        )
+        assert refusal("in-use", place="d0", use="swap") in decided(plan).refusals
     finally:
         tool("swapoff", loops.nodes[0])
 
@@ -280,8 +280,10 @@ def test_f32_a_blank_disk_that_another_process_has_open_for_writing(wipe: bool, 
     """As the disk of a virtual machine is before its guest has written to it: nothing on it, and nobody has claimed it."""
     plan = replace(plan, disks=tuple(replace(disk, wipe=wipe) for disk in plan.disks))
     with opened(loops.nodes[1]) as other:
-        (said,) = sentences(decided(plan).refusals)
-        assert said.startswith(f"{loops.nodes[1]} is open for writing by process {other} (python")
+        (refused,) = decided(plan).refusals
+        (written,) = refused.uses
+        assert (written.kind, written.place) == ("written", loops.nodes[1])
+        assert written.figures["process"] == other and str(written.figures["program"]).startswith("python")
     with opened(loops.nodes[1], "O_RDONLY"):
         assert decided(plan).refusals == ()
 
@@ -296,7 +298,8 @@ def test_f32_a_writer_that_comes_after_the_decision_is_seen_right_before_the_ste
         outcome = execute(
             left, decision.disks, lambda e: None, Silent(), Here(tmp_path), overwrites=decision.overwrites
         )
-        assert f"{loops.nodes[1]} is open for writing by process {other} (" in failures(outcome)[step.id]
+        (written,) = outcome.uses[step.id]
+        assert (written.kind, written.place, written.figures["process"]) == ("written", loops.nodes[1], other)
     assert not any(loops.files[1].read_bytes())
 
 
@@ -320,7 +323,7 @@ def test_what_came_after_the_plan_is_never_cleared(plan: Plan, loops: Loops, tmp
     assert isinstance(action, Zero)
     tool("mke2fs", "-q", "-F", "-t", "ext4", loops.nodes[0])
     before = loops.hash(0)
-    with not_cleared("carries what it did not when the plan was made: 0 0x438 ext4"):
+    with not_cleared("new", loops.nodes[0], found=tuple(map(str, zero.found_on(loops.nodes[0])))):
         zero.zero(loops.nodes[0], action)
     assert loops.hash(0) == before
 
@@ -360,7 +363,7 @@ def test_exactly_the_ranges_are_cleared(
 
 def test_a_file_is_no_device(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * MIB)
-    with not_cleared("is not a block device"):
+    with not_cleared("no-device", str(tmp_path / "file")):
         zero.zero(str(tmp_path / "file"), Zero("", ((0, MIB),)))
     assert (tmp_path / "file").read_bytes() == b"x" * MIB
 

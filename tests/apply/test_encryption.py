@@ -47,6 +47,7 @@ from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_shell import plan_shell
 from raidplan.render.plan_text import render_plan
 from raidplan.render.refusals import refusal_text
+from tests.absent import needs_root
 from tests.apply.runs import apply, end, impatient, machine
 from tests.apply.simulated import SECRET, Killed, Simulated
 from tests.apply.stacks import Box, plan_of, redone
@@ -233,6 +234,7 @@ def test_it_is_not_shown_on_the_terminal() -> None:
         (0o400, 2**23 + 1, ("size", 8388609)),
     ],
 )
+@needs_root
 def test_a_key_file_is_roots_alone(tmp_path: Path, mode: int, size: int, why: tuple[object, ...]) -> None:
     file = tmp_path / "key"
     with file.open("wb") as made:
@@ -242,6 +244,7 @@ def test_a_key_file_is_roots_alone(tmp_path: Path, mode: int, size: int, why: tu
     assert [each[:4] for each in found] == ([("key-file", str(file), *why)] if why else [])
 
 
+@needs_root
 def test_a_key_file_that_is_missing_or_a_link_or_not_roots_is_refused(tmp_path: Path) -> None:
     (missing,) = unfit(str(tmp_path / "none"))
     assert (missing.case, missing.figures["error"]) == ("unreadable", os.strerror(errno.ENOENT))
@@ -255,6 +258,7 @@ def test_a_key_file_that_is_missing_or_a_link_or_not_roots_is_refused(tmp_path: 
     assert [*unfit(str(tmp_path / "theirs"))] == [theirs]
 
 
+@needs_root
 def test_a_key_file_that_does_not_open_its_header_is_refused(plan: Plan, tmp_path: Path) -> None:
     (tmp_path / "key").write_bytes(b"another key")
     (tmp_path / "key").chmod(0o400)
@@ -267,6 +271,7 @@ def test_a_key_file_that_does_not_open_its_header_is_refused(plan: Plan, tmp_pat
     assert not [*keys_are_secret(Situation(left, Machine(), {}))]
 
 
+@needs_root
 def test_a_key_file_in_a_folder_of_others_can_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "key").write_bytes(b"key")
     (tmp_path / "key").chmod(0o400)

@@ -166,7 +166,7 @@ def test_a_disk_that_was_exchanged_is_not_touched(now: tuple[str, int], tmp_path
     record = Record()
     touch = plan(step("a", "rm", "{d00}"))
     outcome = execute_in(touch, {"d00": disk}, Log(), record, Exchanged())
-    assert "no longer the disk that was d00" in failures(outcome)["a"]
+    assert [(each.kind, each.figures["disk"]) for each in outcome.uses["a"]] == [("other-disk", "d00")]
     assert (tmp_path / "disk").exists() and record.lines == [("refused", "a")]
 
 

@@ -24,8 +24,9 @@ from raidplan.apply.syncs import held
 from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.world import World
 from raidplan.cli.apply import _execute
+from raidplan.plan.loss import loss
 from raidplan.plan.step import Plan
-from raidplan.render.losses import loss_texts
+from raidplan.render.losses import loss_text, loss_texts
 from raidplan.render.syncs import held_text
 from tests.apply.left import drawn
 from tests.apply.others import Others
@@ -331,7 +332,8 @@ def test_f09_f10_disks_and_journal_of_different_moments(plan: Plan, tmp_path: Pa
     assert said.startswith("refused") and "mounted at /srv/data" in said and not world.executed
     del state.objects["mount"]
     said = apply(plan, world)
-    assert said == "asks: ext4, on the array pair:data, made by this layout" and not world.executed
+    lost = loss("content", "the array pair:data", own=True, type="ext4")
+    assert said == f"asks: {loss_text(lost)}" and not world.executed
 
 
 def test_f10_the_journal_of_another_plan_is_finished_first(plan: Plan, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from raidplan.facts import in_use, writers
 from raidplan.facts.block import read_at
 from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
 from raidplan.facts.run import Result
+from raidplan.facts.uses import use
 from raidplan.plan.step import Zero
 from tests.apply.sentences import not_cleared, words_of
 from tests.images import MIB, tool
@@ -42,12 +44,9 @@ def test_a_mounted_device_is_not_ours(node: str, tmp_path: Path) -> None:
     tool("mke2fs", "-q", "-t", "ext4", node)
     (tmp_path / "point").mkdir()
     tool("mount", node, tmp_path / "point")
-    assert f"{node} cannot be opened exclusively: Device or resource busy" in words_of(
-        not_blank(node, everywhere=True)
-    )
-    assert words_of(claimed_elsewhere(node)) == [
-        f"{node} cannot be opened exclusively (Device or resource busy), and its user was not found: `lsof`, `dmsetup ls` or `lsblk` may show it"
-    ]
+    busy = os.strerror(errno.EBUSY)
+    assert use("busy", node, error=busy) in [*not_blank(node, everywhere=True)]
+    assert [*claimed_elsewhere(node)] == [use("claimed", node, error=busy)]
     assert words_of(used_by_others(node)) == [f"{node} is mounted at {tmp_path}/point"]
 
 
@@ -65,12 +64,11 @@ def test_f32_what_another_process_writes_to_is_neither_cleared_nor_put_back(node
     start = f"exec 3<>{node}; printf THEIRS >&3; echo ready; read line"
     with subprocess.Popen(["sh", "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:  # fmt: skip
         assert other.stdout is not None and other.stdout.readline() == "ready\n"
-        words = f"{node} is open for writing by process {other.pid} \\(sh\\)"
         for write in (
             lambda: zero.zero(node, Zero(node, ((0, MIB),), ())),
             lambda: zero.put_back(node, {0: bytes(512)}),
         ):
-            with not_cleared(words):
+            with not_cleared("written", node, process=other.pid, program="sh"):
                 write()
             assert read_at(node, 0, 6) == b"THEIRS"
         other.communicate("\n")
@@ -243,18 +241,18 @@ def test_what_stands_on_a_device_is_named(node: str, tmp_path: Path, monkeypatch
 
 def test_a_device_that_wipefs_cannot_read(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "run", lambda argv: Result(tuple(argv), 1, "", "Input/output error\n"))
-    assert words_of(not_blank(node, everywhere=True)) == [f"{node} could not be read: Input/output error"]
+    assert [*not_blank(node, everywhere=True)] == [use("unreadable", node, error="Input/output error")]
 
 
 def test_what_cannot_be_looked_at_is_not_cleared(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zero, "read_signatures", lambda nodes, ask: ({}, {node: "Input/output error"}))
-    with not_cleared("cannot be looked at: Input/output error"):
+    with not_cleared("unseen", node, error="Input/output error"):
         zero.zero(node, Zero(node, ((0, MIB),), ()))
 
 
 def test_what_came_since_is_not_cleared(node: str) -> None:
     tool("mke2fs", "-q", "-t", "ext4", node)
-    with not_cleared("carries what it did not when the plan was made: 0 0x438 ext4"):
+    with not_cleared("new", node, found=tuple(map(str, zero.found_on(node)))):
         zero.zero(node, Zero(node, ((0, MIB),), ()))
     assert World().not_blank(node, everywhere=True)
     zero.zero(node, Zero(node, ((0, MIB),), tuple(zero.found_on(node))))
@@ -265,17 +263,14 @@ def test_what_came_since_is_not_cleared(node: str) -> None:
 
 def test_what_is_no_device(tmp_path: Path) -> None:
     (tmp_path / "swap").touch()
-    with not_cleared("is not a block device"):
+    with not_cleared("no-device", str(tmp_path / "swap")):
         zero.zero(str(tmp_path / "swap"), Zero(str(tmp_path / "swap"), ((0, MIB),)))
-    assert words_of(not_blank("/dev/null", everywhere=True)) == ["/dev/null is not a block device"]
+    assert [*not_blank("/dev/null", everywhere=True)] == [use("no-device", "/dev/null")]
     assert words_of(not_blank("/dev/nowhere", everywhere=True)) == ["/dev/nowhere is not there"]
     assert words_of(not_blank(str(tmp_path / "swap"), everywhere=True)) == [f"{tmp_path}/swap exists already"]
     assert words_of(not_blank(str(tmp_path / "other"), everywhere=True)) == []
-    assert (
-        words_of(used_by_others("/dev/nowhere"))
-        == words_of(written_by_others("/dev/nowhere"))
-        == ["/dev/nowhere cannot be looked at: No such file or directory"]
-    )
+    absent = use("unseen", "/dev/nowhere", error=os.strerror(errno.ENOENT))
+    assert [*used_by_others("/dev/nowhere")] == [*written_by_others("/dev/nowhere")] == [absent]
 
 
 def test_another_disk_behind_the_same_node_is_told_apart(node: str, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from raidplan.apply.devices.guard import not_blank
 from raidplan.facts import in_use
 from raidplan.facts.in_use import used_by_others, written_by_others
 from raidplan.facts.read import read_machine
+from raidplan.facts.uses import use
 from raidplan.plan.step import Zero
 from tests.apply.sentences import not_cleared, words_of
 from tests.images import MIB, tool
@@ -41,10 +42,10 @@ def test_a_loop_device_on_a_disk_is_found_however_it_was_attached(
     words = ["sh", "-c", ATTACH[how], "sh", node, tmp_path, str(os.major(number)), str(os.minor(number))]
     upper = tool(*words).strip()
     try:
-        found = [f"{node} is behind {upper}"]
-        assert words_of(written_by_others(node)) == words_of(used_by_others(node)) == found
-        assert words_of(not_blank(node, everywhere=True)) == found
-        with not_cleared(f"{node} is behind {upper}"):
+        behind = [use("loop", node, loop=upper)]
+        assert [*written_by_others(node)] == [*used_by_others(node)] == behind
+        assert [*not_blank(node, everywhere=True)] == behind
+        with not_cleared("loop", node, loop=upper):
             zero.zero(node, Zero(node, ((0, MIB),), ()))
         machine = read_machine(known=[node], written=[node])
         assert machine.disk(node).users == (f"behind {upper}",)
@@ -118,9 +119,8 @@ def test_a_program_of_our_own_may_work_on_a_disk_below(array: tuple[str, str], n
     """lvcreate has the group's devices open while mkfs works on another volume of it."""
     with open_for(f"<>{node}", ours=True) as process:
         assert words_of(written_by_others(array[0])) == []
-        assert words_of(written_by_others(node)) == [
-            f"{node} is open for writing by process {process} (sleep)"
-        ]
+        (written,) = written_by_others(node)
+        assert (written.kind, written.place, written.figures["process"]) == ("written", node, process)
 
 
 def test_a_loop_device_on_a_disk_below_an_array(array: tuple[str, str], node: str) -> None:

@@ -20,6 +20,7 @@ from raidplan.facts.run import Result
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
 from raidplan.plan.places import INITRAMFS_ASIDE
 from raidplan.plan.step import RenewInitramfs
+from tests.absent import needs_root
 from tests.initramfs import UUID, boot, cpio
 
 NAMED = RenewInitramfs((UUID,))
@@ -341,6 +342,7 @@ def test_what_an_upgrade_made_in_the_meantime_stays(root: Path) -> None:
     assert renew(NAMED, Scratch(root)) == "" and state(root) == [{UUID}] * 2
 
 
+@needs_root
 def test_mode_and_owner_stay(root: Path) -> None:
     (root / "boot/initrd.img-6.1").chmod(0o600)
     os.chown(root / "boot/initrd.img-6.2", 1, 2)

@@ -18,11 +18,11 @@ from raidplan.base.identity import md_form
 from raidplan.base.magic import SignatureAt
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
+from raidplan.facts.uses import use
 from raidplan.plan.step import Plan, Run, Step, Zero
 from raidplan.plan.validity import faults
 from raidplan.render.plan_shell import plan_shell
 from tests.apply.record import Record
-from tests.apply.sentences import failures
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import OTHER, PHOTOS, Box, plan_of, redone
 from tests.images import MIB, tool
@@ -116,7 +116,7 @@ def test_another_array_of_that_name_is_not_stopped(plan: Plan, tmp_path: Path, n
     world = Simulated(plan, tmp_path, State(objects={"array": {OTHER: {"node": node}}}))
     arrays = {"/dev/md127": uuid}
     outcome = execute(replace(plan, steps=(stop,)), {}, lambda event: None, Record(), world, arrays=arrays)
-    assert failures(outcome)[stop.id] == f"not done, because {node} is no longer the array {uuid}"
+    assert outcome.uses[stop.id] == (use("other-array", node, uuid=uuid),)
     assert not world.executed
     world.state.objects["array"] = {uuid: {"node": node}}
     assert execute(

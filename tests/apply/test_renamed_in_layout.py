@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from raidplan.apply.journal.past import Past
+from raidplan.base.size import human
 from raidplan.plan.step import Plan, Proof
-from raidplan.render.losses import loss_texts
 from tests.apply.stacks import LAYOUT, Box, decided, plan_of
 
 
@@ -41,7 +41,8 @@ def test_what_it_made_is_given_up_with_the_digest_only(renamed: tuple[str, str],
     )
     decision = decided(later, standing(plan), Past(made=made))
     assert not decision.refusals
-    (lost,) = (words for words in loss_texts(decision.left.own) if words.startswith("ext4 "))
-    assert lost.endswith("899 GiB, on the array 'pair:data' (/dev/md_data), made by this layout")
+    (lost,) = (each for each in decision.left.own if str(each.figures.get("content")).startswith("ext4 "))
+    assert (lost.where, lost.own) == ("the array 'pair:data' (/dev/md_data)", True)
+    assert human(int(str(lost.figures["size"]))) == "899 GiB"
     assert decision.standing == (), "nobody is told that it stays"
     assert decided(later, standing(plan)).left.lost, "of others, and still a loss"

@@ -20,7 +20,6 @@ from raidplan.facts.uses import Use, use
 from raidplan.plan.step import Action, Plan, Run, Step, Zero
 from tests.apply.record import Record
 from tests.apply.runs import impatient, machine
-from tests.apply.sentences import failures
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
 
@@ -73,7 +72,7 @@ def test_f12_f50_what_stands_on_a_disk_that_was_exchanged_is_not_touched(
     world = Moving(plan, tmp_path / "root", machine(tmp_path / "root"))
     world.after = after
     outcome = carry(plan, world)
-    assert [*failures(outcome).values()] == ["not done, because /dev/d1 is no longer the disk that was d1"]
+    assert [*outcome.uses.values()] == [(use("other-disk", "/dev/d1", disk="d1"),)]
     assert not any(line.startswith(spared) for line in world.executed)
 
 
@@ -124,20 +123,20 @@ def test_f21_a_partition_is_the_one_that_is_named_and_on_a_disk_of_the_layout(
     world = Linked(plan, tmp_path, State(nodes={PARTITION}))
     disks = {"d0": DiskFact("/dev/d0", "d0", 0)}
 
-    def said() -> str:
+    def reasons() -> tuple[Use, ...]:
         record = Record()
         outcome = execute(plan, disks, lambda event: None, record, world)
         assert outcome.complete or (record.lines == [("refused", "a")] and not world.effects)
-        return "".join(failures(outcome).values())
+        return outcome.uses.get("a", ())
 
     world.leads = "sdx1"
-    assert said() == f"not done, because {PARTITION} leads to sdx1, another partition"
+    assert reasons() == (use("other-partition", PARTITION, partition="sdx1"),)
     world.leads, world.below = "", {PARTITION: frozenset({"sdz"})}
-    assert said() == f"not done, because {PARTITION} is on sdz, which is no disk of this layout"
+    assert reasons() == (use("not-of-layout", PARTITION, disk="sdz"),)
     world.below = {PARTITION: frozenset({"d0"}), "/dev/md/data": frozenset({"d0", "sdz"})}
     if isinstance(action, Run):
         world._do = lambda argv: None  # type: ignore[method-assign,misc]
-    assert said() == "", "an array may have a spare on any disk"
+    assert reasons() == (), "an array may have a spare on any disk"
 
 
 def test_the_disks_below_a_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

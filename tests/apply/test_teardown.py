@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import Machine, Trace
 from raidplan.plan.codec import plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.loss import loss
 from raidplan.plan.step import Plan, Proof, Run, WriteBlock, WriteFile, Zero
 from raidplan.render.losses import loss_texts
 from tests.apply.sentences import sentences
@@ -61,10 +63,9 @@ def test_f25_what_nobody_can_see_on_a_disk_is_cleared_once_it_shows(tmp_path: Pa
 
 def test_without_the_word_of_the_layout_everything_stays(tmp_path: Path) -> None:
     decision = decided(plan_of(CAREFUL, tmp_path), old_pair())
-    assert [
-        words for words in sentences(decision.refusals) if words.startswith("d0 (/dev/sdb) is not blank: ")
-    ]
-    assert "linux_raid_member 'old:data' (raid1 of 2, metadata 1.2)" in sentences(decision.refusals)[0]
+    blank = decision.refusals[0]
+    assert (blank.code, blank.place, blank.figures["node"]) == ("disk-not-blank", "d0", "/dev/sdb")
+    assert "linux_raid_member 'old:data' (raid1 of 2, metadata 1.2)" in str(blank.figures["found"])
     assert not any(step.phase == "teardown" for step in decision.left.steps)
 
 
@@ -90,13 +91,15 @@ def test_f27_a_running_array_goes_from_the_top(plan: Plan) -> None:
         "zero {d1}",
         "udevadm trigger --settle --action=change --name-match {d0} --name-match {d1}",
     ]
-    assert loss_texts(decision.left.lost) == (
-        "ext4 'photos', 899 GiB, on the array 'old:data' (/dev/md127)",
-        "the array 'old:data' (/dev/md127), raid1 of 2, 899 GiB",
-        "the partition table (gpt) of d0",
-        "a member of the array 'old:data' (raid1 of 2, metadata 1.2) on partition 1 of d0",
-        "the partition table (gpt) of d1",
-        "a member of the array 'old:data' (raid1 of 2, metadata 1.2) on partition 1 of d1",
+    array, size = "the array 'old:data' (/dev/md127)", decision.left.lost[0].figures["size"]
+    member = {"place": "partition 1", "label": "old:data", "detail": "raid1 of 2, metadata 1.2"}
+    assert decision.left.lost == (
+        loss("layer", array, content="ext4 'photos'", size=size),
+        loss("array", array, level="raid1", members=2, size=size),
+        loss("table", "d0", format="gpt"),
+        loss("member", "d0", **member),
+        loss("table", "d1", format="gpt"),
+        loss("member", "d1", **member),
     )
 
 
@@ -189,17 +192,14 @@ def test_an_array_on_arrays_goes_first(plan: Plan) -> None:
 @pytest.mark.parametrize("where", ["md127", "sdb1", "sdc"])
 def test_f32_f22_what_is_in_use_is_refused_with_what_and_where(plan: Plan, use: str, where: str) -> None:
     called = {"md127": "the array 'old:data' (/dev/md127)", "sdb1": "partition 1 of d0", "sdc": "d1"}[where]
-    refusals = sentences(decided(plan, old_pair().use(where, use)).refusals)
-    assert f"{called} is in use, {use}: raidplan never clears a device in use" in refusals
+    assert refusal("in-use", place=called, use=use) in decided(plan, old_pair().use(where, use)).refusals
 
 
 def test_f27_something_that_nobody_here_understands_is_refused(plan: Plan) -> None:
     box = old_pair()
     box.blocks["dm-0"] = replace(box.blocks["md127"], name="dm-0", identity="/dev/dm-0", kind="cryptdata", below=("md127",), uses=())  # fmt: skip
-    assert any(
-        "raidplan cannot remove /dev/dm-0 on d0, d1" in words
-        for words in sentences(decided(plan, box).refusals)
-    )
+    layer = refusal("not-understood", "layer", place="/dev/dm-0", disks=("d0", "d1"))
+    assert layer in decided(plan, box).refusals
 
 
 def test_firmware_raid_is_refused(plan: Plan) -> None:
@@ -215,30 +215,29 @@ def test_firmware_raid_is_refused(plan: Plan) -> None:
 def test_f28_a_running_array_with_a_member_elsewhere_is_refused(plan: Plan) -> None:
     box = old_pair().disk("sdd", "OTHER").table("sdd").partition("sdd").member("sdd1")
     box.array("md127", "sdb1", "sdc1", "sdd1").filesystem("md127")
-    refusals = sentences(decided(plan, box).refusals)
-    assert "the array 'old:data' (/dev/md127) is also on partition 1 of /dev/sdd, which this plan does not overwrite" in refusals  # fmt: skip
+    where = refusal("shared", place="the array 'old:data' (/dev/md127)", others=("partition 1 of /dev/sdd",))
+    assert where in decided(plan, box).refusals
 
 
 def test_f28_an_array_that_does_not_run_with_a_member_elsewhere_is_refused(plan: Plan) -> None:
     box = Box()
     for disk, serial in (("sdb", "PAIR-0"), ("sdc", "PAIR-1"), ("sdd", "OTHER")):
         box.disk(disk, serial).member(disk, members=3, level="raid5")
-    refusals = sentences(decided(plan, box).refusals)
-    assert f"the array 'old:data' ({OLD}) also has a member on /dev/sdd, which this plan does not overwrite" in refusals  # fmt: skip
+    where = refusal("shared", "member", place="/dev/sdd", part="", kind="array", name="old:data", uuid=OLD)
+    assert where in decided(plan, box).refusals
 
 
 def test_f28_a_volume_group_with_a_part_elsewhere_is_refused(plan: Plan) -> None:
     box = old_pair().disk("sdd", "OTHER").partition("sdd").group("vg0", "md127", "sdd1")
-    refusals = sentences(decided(plan, box).refusals)
-    assert "the volume group 'vg0' is also on partition 1 of /dev/sdd, which this plan does not overwrite" in refusals  # fmt: skip
+    where = refusal("shared", place="the volume group 'vg0'", others=("partition 1 of /dev/sdd",))
+    assert where in decided(plan, box).refusals
 
 
 def test_f28_a_physical_volume_that_lvm_does_not_show_is_refused(plan: Plan) -> None:
     """Left out by its devices file, say: the other half of its group may be anywhere."""
     volume = Trace(0x218, "LVM2_member", 0, TB, uuid=GROUP)
     box = Box().disk("sdb", "PAIR-0", volume).disk("sdc", "PAIR-1")
-    (said,) = sentences(decided(plan, box).refusals)
-    assert said.startswith(f"d0 carries the physical volume {GROUP}, which LVM does not show")
+    assert decided(plan, box).refusals == (refusal("hidden-from-lvm", place="d0", uuid=GROUP),)
     assert decided(plan, box.put("physical_volume", GROUP, device="/dev/sdb", group="")).refusals == ()
     box = Box().disk("sdb", "PAIR-0", volume).disk("sdc", "PAIR-1").member("sdb", members=1)
     assert decided(plan, box).refusals == (), "inside of an array that does not run it is nobody's"
@@ -248,25 +247,24 @@ def test_f28_a_btrfs_with_a_device_elsewhere_is_refused(plan: Plan) -> None:
     box = Box()
     for disk, serial in (("sdb", "PAIR-0"), ("sdc", "PAIR-1"), ("sdd", "OTHER")):
         box.disk(disk, serial, Trace(0x10040, "btrfs", 0, TB, uuid=PHOTOS, label="pool"))
-    assert any(
-        "the btrfs 'pool'" in words and "/dev/sdd" in words
-        for words in sentences(decided(plan, box).refusals)
-    )
+    where = refusal("shared", "member", place="/dev/sdd", part="", kind="btrfs", name="pool", uuid=PHOTOS)
+    assert where in decided(plan, box).refusals
 
 
 def test_f29_members_that_are_away_are_told(plan: Plan) -> None:
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").member("sdb", members=4, level="raid5")
     decision = decided(plan, box)
     assert decision.refusals == ()
-    assert "the array 'old:data': 3 of its 4 members are not in this machine, and may bring it back when they are connected" in loss_texts(decision.left.lost)  # fmt: skip
+    assert loss("absent", "the array 'old:data'", missing=3, members=4) in decision.left.lost
+
+
+def taken(uuid: str, node: str) -> Refusal:
+    return refusal("name-taken", "array", place="pair:data", uuid=uuid, node=node)
 
 
 def test_f30_the_name_of_an_array_elsewhere_is_taken(plan: Plan) -> None:
     box = old_pair().disk("sdd", "OTHER").array("md5", "sdd", uuid=OTHER, name="other:data")
-    assert any(
-        f"the name pair:data is taken by the array {OTHER}" in words
-        for words in sentences(decided(plan, box).refusals)
-    )
+    assert taken(OTHER, "/dev/md5") in decided(plan, box).refusals
 
 
 def test_f30_the_link_of_an_array_elsewhere_is_taken(plan: Plan) -> None:
@@ -274,9 +272,7 @@ def test_f30_the_link_of_an_array_elsewhere_is_taken(plan: Plan) -> None:
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").array("md5", "sdd", uuid=OTHER, name="")  # fmt: skip
     assert decided(plan, box).refusals == ()
     box.objects["array"][OTHER]["links"] = ["data"]
-    assert sentences(decided(plan, box).refusals) == (
-        f"the name pair:data is taken by the array {OTHER} (/dev/md5)",
-    )
+    assert decided(plan, box).refusals == (taken(OTHER, "/dev/md5"),)
 
 
 def test_f30_the_name_of_an_array_that_is_given_up_is_free(plan: Plan) -> None:
@@ -292,17 +288,16 @@ def test_f30_a_member_elsewhere_with_the_uuid_of_a_new_array(plan: Plan, where: 
     """It stood in this place of the layout before, and its superblock counts more events."""
     uuid = planned(plan, "array").key
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").partition("sdd")
-    refusals = sentences(decided(plan, box.member(where, array=uuid)).refusals)
-    place = "/dev/sdd" if where == "sdd" else "partition 1 of /dev/sdd"
-    assert [words.partition(",")[0] for words in refusals] == [f"{place} is a member of the array {uuid}"]
+    part = "" if where == "sdd" else "partition 1"
+    double = refusal("uuid-taken", "member", place="/dev/sdd", part=part, uuid=uuid)
+    assert decided(plan, box.member(where, array=uuid)).refusals == (double,)
     assert decided(plan, Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").member("sdd")).refusals == ()  # fmt: skip
 
 
 def test_f30_a_partition_elsewhere_with_the_uuid_of_a_new_one(plan: Plan) -> None:
     uuid = planned(plan, "table").expect["partitions"][0].split()[0]  # type: ignore[index, union-attr]
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").partition("sdd", uuid=uuid)
-    (words,) = sentences(decided(plan, box).refusals)
-    assert words.startswith(f"/dev/sdd1 has the UUID {uuid} of a partition of the layout")
+    assert decided(plan, box).refusals == (refusal("uuid-taken", "partition", place="/dev/sdd1", uuid=uuid),)
 
 
 @pytest.mark.parametrize("kind", ["filesystem", "table"])
@@ -312,29 +307,30 @@ def test_f16_what_is_ours_and_a_copy_of_it_cannot_be_told_apart(plan: Plan, kind
     ours = next(step.proof.key for step in plan.steps if step.proof and step.proof.kind == kind)
     more = {"partitions": []} if kind == "table" else {}
 
-    def said(uuid: str, one: str, other: str) -> list[str]:
+    def copies(uuid: str, one: str, other: str) -> list[Refusal]:
         found = (
             Box()
             .disk("sdb", "PAIR-0")
             .disk("sdc", "PAIR-1")
             .put(kind, uuid, **{where: one, "also": [other]}, **more)
         )
-        return [words for words in sentences(decided(plan, found).refusals) if "have the same" in words]
+        return [
+            each for each in decided(plan, found).refusals if (each.code, each.case) == ("uuid-taken", "copy")
+        ]
 
-    (words,) = said(ours, "volume:vg/home", "volume:vg/copy")
-    assert words.startswith(
-        f"volume:vg/home and volume:vg/copy have the same {word} {ours}: give the copy another one ("
-    )
-    assert said(OTHER, "volume:vg/home", "volume:vg/copy") == []
+    (copy,) = copies(ours, "volume:vg/home", "volume:vg/copy")
+    assert copy.figures["devices"] == ("volume:vg/home", "volume:vg/copy")
+    assert (copy.figures["name"], copy.figures["uuid"]) == (word, ours) and copy.figures["command"]
+    assert copies(OTHER, "volume:vg/home", "volume:vg/copy") == []
     disk = "/dev/sdb"
-    assert len(said(OTHER, disk, "/dev/sdz")) == len(said(OTHER, "/dev/sdz", disk)) == 1
+    assert len(copies(OTHER, disk, "/dev/sdz")) == len(copies(OTHER, "/dev/sdz", disk)) == 1
 
 
 def test_f30_what_an_earlier_run_made_on_our_own_disks_is_no_double(plan: Plan) -> None:
     uuid, rows = planned(plan, "array").key, planned(plan, "table").expect["partitions"]
     box = Box().disk("sdb", "PAIR-0").partition("sdb", uuid=rows[0].split()[0]).member("sdb1", array=uuid)  # type: ignore[index, union-attr]
-    refusals = sentences(decided(plan, box.disk("sdc", "PAIR-1")).refusals)
-    assert not any("to be made" in words for words in refusals), refusals
+    refusals = decided(plan, box.disk("sdc", "PAIR-1")).refusals
+    assert "uuid-taken" not in {each.code for each in refusals}, refusals
 
 
 def test_f31_unreadable_is_refused_and_not_written_over(plan: Plan) -> None:
@@ -343,19 +339,15 @@ def test_f31_unreadable_is_refused_and_not_written_over(plan: Plan) -> None:
         .disk("sdb", "PAIR-0", Trace(0, "unreadable", 0, TB, detail="Input/output error"))
         .disk("sdc", "PAIR-1")
     )
-    assert (
-        "d0 (/dev/sdb): the disk cannot be read at byte 0 (Input/output error): replace the disk"
-        in sentences(decided(plan, box).refusals)
-    )
+    figures = {"node": "/dev/sdb", "part": "", "byte": 0, "error": "Input/output error"}
+    assert refusal("disk-unreadable", place="d0", **figures) in decided(plan, box).refusals
 
 
 def test_f31_what_nobody_recognises_is_listed(plan: Plan) -> None:
     box = Box().disk("sdb", "PAIR-0", Trace(7 * GIB, "data", 0, TB)).disk("sdc", "PAIR-1")
     decision = decided(plan, box)
     assert decision.refusals == ()
-    assert loss_texts(decision.left.lost) == (
-        f"data on d0 that nothing here recognises, from byte {7 * GIB} on",
-    )
+    assert decision.left.lost == (loss("data", "d0", offset=7 * GIB),)
 
 
 def test_f31_what_nobody_recognises_is_listed_of_each_partition(plan: Plan) -> None:
@@ -367,10 +359,9 @@ def test_f31_what_nobody_recognises_is_listed_of_each_partition(plan: Plan) -> N
     box = Box().disk("sdb", "PAIR-0").table("sdb").disk("sdc", "PAIR-1")
     box.partition("sdb", 1, GIB, 400 * GIB).partition("sdb", 2, 401 * GIB, 400 * GIB)
     box.trace("sdb", first, replace(first, offset=5 * GIB), second)
-    lost = [words for words in loss_texts(decided(plan, box).left.lost) if words.startswith("data ")]
-    assert lost == [
-        f"data on partition 1 of d0 that nothing here recognises, from byte {1 * GIB} on",
-        f"data on partition 2 of d0 that nothing here recognises, from byte {402 * GIB} on",
+    assert [each for each in decided(plan, box).left.lost if each.kind == "data"] == [
+        loss("data", "d0", place="partition 1", offset=1 * GIB),
+        loss("data", "d0", place="partition 2", offset=402 * GIB),
     ]
 
 
@@ -378,16 +369,16 @@ def test_f31_what_nobody_recognises_is_listed_once_for_the_disk_and_its_future_p
     """Whatever the ranges are called."""
     future = Trace(9 * GIB, "data", 8 * GIB, GIB, "a new partition", where="future")
     box = Box().disk("sdb", "PAIR-0", Trace(7 * GIB, "data", 0, TB), future).disk("sdc", "PAIR-1", future)
-    assert loss_texts(decided(plan, box).left.lost) == (
-        f"data on d0 that nothing here recognises, from byte {7 * GIB} on",
-        f"data on a new partition of d1 that nothing here recognises, from byte {9 * GIB} on",
+    assert decided(plan, box).left.lost == (
+        loss("data", "d0", offset=7 * GIB),
+        loss("data", "d1", place="a new partition", offset=9 * GIB),
     )
 
 
 def test_a_disk_that_cannot_be_written_is_refused(plan: Plan) -> None:
     box = old_pair()
     box.disks["sdb"] = replace(box.disks["sdb"], read_only=True)
-    assert "d0 (/dev/sdb) is read-only" in sentences(decided(plan, box).refusals)
+    assert refusal("disk-unreadable", "read-only", place="d0", node="/dev/sdb") in decided(plan, box).refusals
 
 
 def test_f56_a_line_for_a_file_system_that_will_be_gone_is_refused(plan: Plan) -> None:
@@ -568,9 +559,8 @@ def test_f68_names_reach_no_command_no_file_and_no_terminal(plan: Plan, text: st
 def test_an_array_that_no_command_can_name_is_refused(plan: Plan) -> None:
     box = old_pair()
     box.blocks["md127"] = replace(box.blocks["md127"], node="")
-    assert any(
-        "a name that is not safe in a command" in words for words in sentences(decided(plan, box).refusals)
-    )
+    array = "the array 'old:data' (/dev/md127)"
+    assert refusal("not-understood", "name", place=array) in decided(plan, box).refusals
 
 
 def test_uuids_that_are_none_reach_no_rule(plan: Plan) -> None:
@@ -684,20 +674,15 @@ def test_f28_what_does_not_run_and_has_a_part_elsewhere_is_refused(plan: Plan, k
     """libblkid tells no UUID of most of them, so that every other one may be its partner."""
     box = Box().disk("sdb", "PAIR-0", Trace(TB - 1024, kind, 0, TB, uuid=uuid)).disk("sdc", "PAIR-1")
     box.disk("sdd", "FOREIGN", Trace(TB - 1024, kind, 0, TB, uuid=uuid))
-    said = [
-        words
-        for words in sentences(decided(plan, box).refusals)
-        if words.startswith(f"d0 carries {kind}, as /dev/sdd")
-    ]
-    assert len(said) == 1
+    found = [each for each in decided(plan, box).refusals if (each.code, each.place) == ("firmware", "d0")]
+    assert [each.figures for each in found] == [{"format": kind, "others": ("/dev/sdd",)}]
 
 
 def test_f28_a_member_of_an_array_of_firmware_is_refused_also_alone(plan: Plan) -> None:
     isw = Trace(TB - 1024, "isw_raid_member", 0, TB)
     box = Box().disk("sdb", "PAIR-0", isw).disk("sdc", "PAIR-1", isw)
-    assert sentences(decided(plan, box).refusals) == (
-        "d0 carries isw_raid_member; an array of the firmware: delete it in the setup of the firmware",
-        "d1 carries isw_raid_member; an array of the firmware: delete it in the setup of the firmware",
+    assert decided(plan, box).refusals == tuple(
+        refusal("firmware", "raid", place=disk, format="isw_raid_member", others=()) for disk in ("d0", "d1")
     )
     cache = Trace(0x1018, "bcache", 0, TB)
     alone = decided(plan, Box().disk("sdb", "PAIR-0", cache).disk("sdc", "PAIR-1", cache))
@@ -716,8 +701,8 @@ def test_f56_a_line_for_what_will_be_gone_is_seen_by_every_name(plan: Plan, sour
     box = old_pair()
     box.disks["sdb"] = replace(box.disks["sdb"], links=("/dev/disk/by-id/wwn-0x5",))
     box.put("file", "/etc/fstab", content=f"# x\n{source}\t/photos ext4\n", size=50)
-    said = f"/etc/fstab line 2 mounts {source}, which this plan would destroy: remove the line first"
-    assert said in sentences(decided(plan, box).refusals)
+    line = refusal("needed-at-boot", "mount", place="/etc/fstab", number=2, word=source)
+    assert line in decided(plan, box).refusals
 
 
 def test_f56_lines_for_what_stays_are_nobodys_business(plan: Plan) -> None:
@@ -738,9 +723,8 @@ def test_f56_a_line_of_crypttab_for_what_will_be_gone_is_refused(plan: Plan, sou
     box.put("file", "/etc/crypttab", content=others, size=50)
     assert decided(plan, box).refusals == ()
     box.put("file", "/etc/crypttab", content=f"{others}safe\t{source} none luks\n", size=50)
-    assert sentences(decided(plan, box).refusals) == (
-        f"/etc/crypttab line 6 opens {source}, which this plan would destroy: remove the line first",
-    )
+    line = refusal("needed-at-boot", "crypttab", place="/etc/crypttab", number=6, word=source)
+    assert decided(plan, box).refusals == (line,)
 
 
 def test_f56_volumes_and_names_of_partitions_too(plan: Plan) -> None:

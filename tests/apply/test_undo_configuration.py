@@ -348,7 +348,7 @@ def test_what_does_not_hear_of_it_is_told_and_tried_again(
     first = kept.read_bytes()
     assert undone_on(Simulated(later, root, state, lie={line: lie})) == 3
     said = capsys.readouterr().err
-    assert words in said and "run `raidplan undo` again to go on" in said and "everything is" not in said
+    assert words in said and "run `raidplan undo` again to go on" in said and "as it was before" not in said
     assert undone(later, root, state) == 0
     assert configuration(root, state) == was
     assert kept.read_bytes() == first, "the image of before the apply stays the one that is kept"

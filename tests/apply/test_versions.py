@@ -413,6 +413,8 @@ NOT_PROBED = {
 @pytest.mark.parametrize("probe", PROBES)
 def test_programs_behave_as_the_table_says(probe: str, tmp_path: Path) -> None:
     program, does = PROBES[probe]
+    if program == "mdadm" and os.geteuid():
+        pytest.skip("needs root: for anybody else mdadm looks at nothing")
     (row,) = (row for row in behaviours() if row.what.startswith(probe))
     here = version(program)
     expected = here >= numbers(row.since) and not (row.until and here >= numbers(row.until))

@@ -238,8 +238,9 @@ def test_cut_at_any_sector(
         again = [each.ranges for each in clears if isinstance(each, Zero)]
         assert cut == len(places) or (all(joined((*each, *wiped.ranges)) == each for each in again) and again)
         wiped.write({place: sector})
-        more, _ = wiped.again()
-        assert f"data on d0 that came after the interrupted clearing had begun, at byte {place}" in more
+        _, decision = wiped.again()
+        later = [each.figures for each in decision.left.lost if each.kind == "later"]
+        assert later == [{"place": "d0", "offset": place}]
         wiped.write({place: bytes(SECTOR)})
         wiped.write(wiped.full)
     assert right == len(drawn)

@@ -21,6 +21,8 @@ pytestmark = pytest.mark.slow
 
 SCRATCH = "version: 1\nhost: h\nhardware: {disks: {d<0-1>: {serial: S<1>, size: 3000592982016B}}}\narrays: {a: {level: raid0, members: [d<0-1>]}}\n"
 """A warning."""
+BLANK, SAFE = "plan for blank disks", "no data would be destroyed"
+"""The words for a layout that is new, and for a change that loses nothing."""
 
 
 class Site:
@@ -77,10 +79,10 @@ def test_a_good_layout_comes_with_its_plan(site: Site) -> None:
     assert (run.code, commands(run.log)) == (0, [])
     assert "nothing to report" in run.body
     assert "<summary><b>rio</b>, layouts/old.yaml: changes</summary>" in run.body
-    assert "plan for blank disks" not in run.body  # what stands on the machine is not made anew
+    assert BLANK not in run.body  # what stands on the machine is not made anew
     site.write("layouts/new.yaml", GOOD.replace("host: rio", "host: rio2"))
     run = site.run("new")
-    assert "<summary><b>rio2</b>, layouts/new.yaml: plan for blank disks</summary>" in run.body
+    assert f"<summary><b>rio2</b>, layouts/new.yaml: {BLANK}</summary>" in run.body
     assert "$ mdadm --create" in run.body
     assert "<summary><b>rio2</b>, layouts/new.yaml: picture</summary>\n\n```mermaid\n%%{init: " in run.body
 
@@ -90,10 +92,10 @@ def test_a_changed_layout_comes_with_the_plan_of_the_change_alone(site: Site) ->
     site.write("layouts/old.yaml", GOOD + "# a word\n")
     run = site.run("word")
     assert run.code == 0 and "nothing differs" in run.body
-    assert "plan for blank disks" not in run.body and "everything on" not in run.body
+    assert BLANK not in run.body and "everything on" not in run.body
     site.write("layouts/old.yaml", GOOD.replace("root@example.org", "other@example.org"))
     run = site.run("lines")
-    assert run.code == 0 and "no data would be destroyed" in run.body
+    assert run.code == 0 and SAFE in run.body
     assert "**plan of the change**" in run.body and "alarms to other@example.org" in run.body.replace(
         "&#64;", "@"
     )
@@ -114,7 +116,7 @@ def test_a_changed_layout_comes_with_what_the_change_means(site: Site) -> None:
     site.write("layouts/old.yaml", GOOD.replace("priority: 10", "priority: 5"))
     run = site.run("kept")
     assert "<details>\n<summary><b>rio</b>, layouts/old.yaml: changes</summary>" in run.body
-    assert "priority: 10 -&#62; 5" in run.body and "no data would be destroyed" in run.body
+    assert "priority: 10 -&#62; 5" in run.body and SAFE in run.body
     site.write("layouts/old.yaml", GOOD.replace("level: raid10, layout: n2", "level: raid6"))
     site.write("layouts/new.yaml", GOOD)
     run = site.run("lost")

@@ -17,6 +17,7 @@ from raidplan.plan.codec import plan_digest
 from raidplan.plan.loss import said_before
 from raidplan.plan.step import Plan, Step
 from raidplan.render.losses import loss_texts
+from tests.absent import needs_root
 from tests.apply.cut_off import JOURNAL, Cut
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Killed, Simulated
@@ -155,6 +156,7 @@ def test_apply_refuses_what_changed_while_the_list_was_read(
     assert not written and not boxes
 
 
+@needs_root
 def test_apply_refuses_what_changed_while_somebody_was_asked_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

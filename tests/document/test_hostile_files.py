@@ -140,6 +140,7 @@ LARGE = {
 
 
 @pytest.mark.parametrize(("text", "first", "count"), LARGE.values(), ids=LARGE)
+@pytest.mark.slow
 def test_large(text: str, first: str, count: int, tmp_path: Path) -> None:
     file = tmp_path / "layout.yaml"
     file.write_text(text)
@@ -153,6 +154,7 @@ def test_large(text: str, first: str, count: int, tmp_path: Path) -> None:
     [f"{H}allow:\n" + "- {rule: no-spare, at: arrays, reason: so}\n" * 20_000, H + disks(10_000)],
     ids=["20,000 small maps in a list", "10,000 disks"],
 )
+@pytest.mark.slow
 def test_large_and_right(text: str, tmp_path: Path) -> None:
     file = tmp_path / "layout.yaml"
     file.write_text(text)

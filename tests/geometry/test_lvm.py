@@ -133,7 +133,7 @@ def test_extents_fit_the_device(size: int, chunks: int, extent: int) -> None:
 
 def test_as_many_extents_as_there_can_be() -> None:
     assert physical_volume(MIB + MOST_EXTENTS * 512, 512, 512).extents == MOST_EXTENTS
-    with pytest.raises(ValueError, match=f"{MOST_EXTENTS + 1} extents of 512 B are more than {MOST_EXTENTS}"):
+    with pytest.raises(ValueError, match=f"{MOST_EXTENTS + 1} extents of 512 B .* {MOST_EXTENTS}$"):
         physical_volume(MIB + (MOST_EXTENTS + 1) * 512, 512, 512)
 
 
@@ -146,7 +146,7 @@ def test_the_largest_extent_on_both_sides() -> None:
 
 def test_one_extent_is_enough() -> None:
     assert physical_volume(3 * MIB, MIB, 2 * MIB).extents == physical_volume(2 * MIB, MIB, MIB).extents == 1
-    with pytest.raises(ValueError, match="has no room for an extent of 2097152 B after 1048576 B"):
+    with pytest.raises(ValueError, match="extent of 2097152 B after 1048576 B"):
         physical_volume(3 * MIB - 512, MIB, 2 * MIB)
-    with pytest.raises(ValueError, match="a physical volume needs 2097152 B"):
+    with pytest.raises(ValueError, match="needs 2097152 B"):
         physical_volume(2 * MIB - 512)

@@ -97,7 +97,7 @@ def test_first_device_fixes_the_data_offset() -> None:
 
 def test_journal_shares_the_data_offset() -> None:
     assert md.journal_bytes(10**10, data_offset_bytes=264_192 * SECTOR) == 9_633_528 * KIB
-    with pytest.raises(ValueError, match="ends before the data offset of 135266304 B"):
+    with pytest.raises(ValueError, match="offset of 135266304 B"):
         md.journal_bytes(100 * MIB, data_offset_bytes=264_192 * SECTOR)
     with pytest.raises(ValueError, match=r"needs metadata 1\.1 or 1\.2, not 1\.0"):
         md.journal_bytes(10**10, data_offset_bytes=0, metadata="1.0")
@@ -126,7 +126,7 @@ def test_where_the_superblock_lies(metadata: str, sector: int) -> None:
 def test_a_journal_needs_4_kib_behind_the_data_offset() -> None:
     offset = 264_192 * SECTOR
     assert md.journal_bytes(offset + 4 * KIB, data_offset_bytes=offset) == 4 * KIB
-    with pytest.raises(ValueError, match="ends before the data offset"):
+    with pytest.raises(ValueError, match=f"offset of {offset} B"):
         md.journal_bytes(offset + 4 * KIB - SECTOR, data_offset_bytes=offset)
 
 
@@ -163,14 +163,14 @@ def test_the_largest_number_of_members_with_a_partial_parity_log() -> None:
 def test_the_least_chunk() -> None:
     assert md_member.check_chunk("raid5", 4 * KIB) == 4 * KIB
     for chunk in (2 * KIB, 6 * KIB, 4 * KIB + 1):
-        with pytest.raises(ValueError, match="not a power of two of at least 4096 B"):
+        with pytest.raises(ValueError, match="at least 4096 B"):
             md_member.check_chunk("raid5", chunk)
 
 
 def test_0_90_ends_below_4_tib() -> None:
     most = 4 * TIB - 64 * KIB
     assert md_member.component(most + 64 * KIB, level="raid1", chunk=None, metadata="0.90").size_bytes == most
-    with pytest.raises(ValueError, match="less than 4 TiB per member, not 4398046511104 B"):
+    with pytest.raises(ValueError, match="4 TiB per member, not 4398046511104 B"):
         md_member.component(most + 128 * KIB, level="raid1", chunk=None, metadata="0.90")
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from raidplan.twin.loops import stack as module
 from raidplan.twin.loops.stack import Group, parsed_groups, read_stack
+from tests.absent import needs_root
 
 MOUNTINFO = """\
 22 27 0:21 / /proc rw,relatime - proc proc rw
@@ -101,6 +102,7 @@ def test_groups_of_one_name_stay_apart():
     assert parsed_groups(PVS) == (Group("vg0", "AAAA-1", ("md127",)), Group("vg0", "BBBB-2", ("sdz9",)))
 
 
+@needs_root
 def test_the_running_machine():
     found = read_stack()
     assert any(mount.point == "/" for mount in found.mounts) and found.blocks

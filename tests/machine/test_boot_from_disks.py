@@ -15,7 +15,7 @@ from raidplan.estimate.survival.structure import BOOT
 from raidplan.layout.model import Layout
 from raidplan.review.pipeline import Loaded
 from raidplan.twin.rehearsal.making import TARGET
-from raidplan.twin.rehearsal.stages import install
+from raidplan.twin.rehearsal.stages import WHOLE, install
 from raidplan.twin.server import Disk, Twin
 from raidplan.twin.server.failure import BootError
 from tests.machine.boots import COMBINATIONS, Combination, Record, commit, digest, layout_of, planned, text_of
@@ -148,7 +148,7 @@ def exchanged(twin: Twin, disks: Sequence[Disk], text: str) -> Disk:
     twin.put(text.replace(f"serial: {lost.serial}\n", f"serial: {new.serial}\n").encode(), FILE)
     done = twin.run(apply(), check=False, timeout=2400)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert "which rebuild" in done.stdout and "every property was read back" in done.stderr, done.stdout
+    assert "which rebuild" in done.stdout and WHOLE in done.stderr, done.stdout
     nothing_to_do(twin)
     twin.run(SYNCED, timeout=2400)
     nothing_to_do(twin)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.twin.rehearsal.stages import WHOLE
 from raidplan.twin.server import Disk, Twin, install_raidplan
 from raidplan.twin.server.ssh import Result
 from tests.machine.initramfs import quick_initramfs
@@ -105,7 +106,7 @@ def test_f06_the_power_goes_between_the_storage_and_fstab(cut: Cut) -> None:
     )
     assert cut.resumed.returncode == 0, cut.resumed.stderr[-3000:]
     assert "resuming the apply" in cut.resumed.stderr
-    assert "every property was read back" in cut.resumed.stderr
+    assert WHOLE in cut.resumed.stderr
     assert cut.again.returncode == 0 and "nothing to do" in cut.again.stderr, cut.again.stderr
     assert "mke2fs" not in cut.resumed.stdout, "no file system is made a second time"
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import yaml
 
+from raidplan.twin.rehearsal.stages import WHOLE
 from raidplan.twin.server import Disk, Twin, install_raidplan
 from raidplan.twin.server.ssh import Result
 from tests.machine.executed import programs_as_planned, traced
@@ -83,7 +84,7 @@ def contents(twin: Twin) -> str:
 def test_changes_in_place_keep_every_file_and_outlive_a_reboot(twin: Twin) -> None:
     before = contents(twin)
     done = apply_traced(twin, changed(), NEXT_PLAN)
-    assert done.returncode == 0 and "every property was read back" in done.stderr, done.stderr[-3000:]
+    assert done.returncode == 0 and WHOLE in done.stderr, done.stderr[-3000:]
     assert programs_as_planned(twin, NEXT_PLAN) > 5
     again = apply(twin, changed())
     assert again.returncode == 0 and "nothing to do" in again.stderr, again.stderr
@@ -141,7 +142,7 @@ def test_killed_in_every_program_of_changes_in_place(
     twin.put(yaml.safe_dump(layout, sort_keys=False).encode(), FILE)
     before = contents(twin)
     done, kills = killed_to_the_end(twin, "moves", ["apply", FILE, "--confirm", "moves"])
-    assert "every property was read back" in done.stderr, done.stderr[-3000:]
+    assert WHOLE in done.stderr, done.stderr[-3000:]
     killed = {line.split()[0] for line in kills}
     assert {"mdadm", "zero", "tune2fs", "e2label"} <= killed, kills
     assert {"--add-spare", "--remove", "--grow"} <= {word for line in kills for word in line.split()}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.twin.rehearsal.making import TARGET
-from raidplan.twin.rehearsal.stages import install
+from raidplan.twin.rehearsal.stages import WHOLE, install
 from raidplan.twin.server import Twin
 from tests.machine.boots import Combination, layout_of, planned, text_of
 from tests.machine.fresh import BOOT_SECONDS, FILE, disks_of_fresh, fill, nothing_to_do, started
@@ -67,7 +67,7 @@ def test_killed_in_every_program_it_boots_all_the_same(
         finished, second = killed_to_the_end(twin, "second", command, wanted)
         say(f"killed in {', '.join(second)}")
         assert set(second) == set(wanted), second
-        assert "every property was read back" in finished.stdout + finished.stderr
+        assert WHOLE in finished.stdout + finished.stderr
         record_property("counted: kills in programs of the virtual server", len(first) + len(second))
         assert_no_mounts_are_left(twin)
         assert contents(twin, [disk.name for disk in others]) == before

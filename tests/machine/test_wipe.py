@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from raidplan.facts.host import HOLD
+from raidplan.twin.rehearsal.stages import WHOLE
 from raidplan.twin.server import Disk, Twin, install_raidplan
 from raidplan.twin.server.ssh import Result
 from tests.machine.executed import programs_as_planned, traced
@@ -91,7 +92,7 @@ def wiped(twin: Twin, name: str, text: str) -> str:
     done = traced(twin, f"/root/{name}.json", ["--destroy", digest])
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
     programs_as_planned(twin, f"/root/{name}.json")
-    assert "every property was read back" in done.stderr
+    assert WHOLE in done.stderr
     assert sh(twin, f"test ! -e {HOLD}").returncode == 0
     return plan.stdout.partition(" will be destroyed:\n")[2]
 
@@ -282,7 +283,7 @@ def test_killed_in_every_act_of_a_teardown(
     done, acts = killed_to_the_end(
         twin, "torn", ["apply", "/root/torn.yaml", "--confirm", "torn"], wipes=True
     )
-    assert "every property was read back" in done.stderr, done.stderr[-3000:]
+    assert WHOLE in done.stderr, done.stderr[-3000:]
     record_property("counted: kills in a teardown in the virtual server", len(acts))
     assert sum(act.startswith("zero ") for act in acts) >= 5, acts
     assert {"mdadm --stop", "mdadm --create"} <= {" ".join(act.split()[:2]) for act in acts}, acts

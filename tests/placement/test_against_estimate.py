@@ -78,7 +78,7 @@ def test_the_figure_that_is_said_is_the_one_of_the_estimate(disk: str, said: str
     text = f"hardware: {{controllers: {{c: {{speed: 6Gbps}}}}, disks: {{d<0-3>: {{behind: c, {disk}}}}}}}\n"
     pool = "{level: raid5, members: {from: [d<0-3>], count: 3}}"
     layout, placed, _ = place(loaded(f"{text}arrays: {{s: {pool}, t: {{level: raid0, members: [d3]}}}}"))
-    assert placed[0].why[-1] == f"with this array alone at work, its slowest member{said}"
+    assert placed[0].why[-1].endswith(f"slowest member{said}")
     array = estimate(resolve(layout)[0]).arrays[0]
     limit = array.alone.read.bottlenecks[0]
     assert f"{limit.bytes_per_second / 1e6:.0f} MB/s" in said and limit.assumed == ("assumed" in said)

@@ -255,7 +255,7 @@ def test_what_hangs_on_none_is_said(tmp_path: Path) -> None:
 def test_a_share_of_a_link_is_named(tmp_path: Path) -> None:
     text = JBOD.replace("d<0-7><0-4>: {behind: pm<1>", "d<0-7><0-4>: {behind: pm0")
     said = why(f"{text}arrays: {{s: {{level: raid6, {pool('d0<0-4>', 5, 'multiplier')}}}}}", tmp_path)["s"]
-    assert said[-1] == "with this array alone at work, its slowest member has 50 MB/s, its share of pm0"
+    assert said[-1].endswith("member has 50 MB/s, its share of pm0")
 
 
 def test_without_pools_nothing_is_said(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from raidplan.plan.step import Action, Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
 from raidplan.render.plan_shell import plan_shell
+from tests.absent import needs_root
 from tests.render.scripts import SHELLS, Bench, own_path
 
 TOOLS = ("make", "mount", "switch", "chroot", "unshare")
@@ -214,6 +215,7 @@ def test_a_script_asks_for_what_a_boot_needs(tmp_path: Path) -> None:
         assert line in second.replace("\\\n\t", "")
 
 
+@needs_root
 def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
     bench, key = Bench(tmp_path, []), tmp_path / "key"
     for text, mode, says in (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raidplan.rules.lib.subjects import agreeing, gb, hours_at, losses, mb, places, tb
+from raidplan.base.words import mb
+from raidplan.rules.lib.subjects import agreeing, gb, hours_at, losses, places, tb
 from tests.rules.machines import machine
 
 

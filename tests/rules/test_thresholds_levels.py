@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.stages import found, said
+from tests.rules.stages import figures, found, said
 
 
 def array(count: int, level: str, more: str = "", disk: str = "size: 1TB") -> str:
@@ -162,7 +162,7 @@ def test_read_error_in_the_rebuild_of_a_copy(
     text += f"arrays: {{s: {{level: {level}, members: [{members}]}}}}"
     assert found("read-error-in-rebuild", text, tmp_path) == expected
     for message, hint in said("read-error-in-rebuild", text, tmp_path):
-        assert message.startswith("a rebuild of s reads 8.7 TB from the other copy; its specification bounds")
+        assert figures(message, "s", "copy").startswith("s 8.7 TB copy")
         assert hint.endswith("or keep three copies")
 
 

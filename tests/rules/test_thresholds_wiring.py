@@ -85,7 +85,7 @@ def test_disks_that_would_lead_into_another_finding_are_not_named(tmp_path: Path
     text = PM.format(level="raid5", ports=5, members="d0<0-4>", others="d10, d11, d12")
     (message, hint), *_ = said("array-behind-one-multiplier", text, tmp_path)
     assert figures(message, "s") == "5 s pm0 50 MB/s"
-    assert hint.startswith("take them from behind different multipliers; members: {from: [...], ")
+    assert "different multipliers" in hint and "members: {from: [...], " in hint
 
 
 def test_a_multiplier_that_the_array_does_not_use_yet_is_named(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_free_disks_behind_the_crowded_multiplier_are_no_help(tmp_path: Path) ->
     text = text.replace("d<0-1><0-4>: {behind: pm<1>, port: <2>, serial: S<1><2>, size: 3TB}",
                         "d0<0-4>: {behind: pm0, size: 3TB}, d1<0-2>: {behind: pm1, size: 3TB}")  # fmt: skip
     (_, hint), *_ = said("array-behind-one-multiplier", text, tmp_path)
-    assert hint.startswith("take them from behind different multipliers")
+    assert "different multipliers" in hint
 
 
 SWITCH = """\

@@ -19,7 +19,7 @@ def reboot(twin: Twin, *, timeout: float = BOOT_SECONDS) -> None:
 
 def mend(twin: Twin, *names: str) -> None:
     """From the next start on these disks no longer halt the machine. Raises ValueError."""
-    twin._known(names)
+    twin._check_names(names)
     disks = twin.machine.disks
     mended = (replace(disk, halts_at_write=None) if disk.name in names else disk for disk in disks)
     twin.machine = replace(twin.machine, disks=tuple(mended))

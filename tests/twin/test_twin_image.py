@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
 import tarfile
 import time
 from collections.abc import Callable
@@ -38,6 +40,13 @@ Suites: bookworm
 Components: main
 Signed-By: /usr/share/keyrings/example.gpg
 """
+
+
+OWN = ("unshare", "--map-auto", "--map-root-user", "true")
+builds = pytest.mark.skipif(
+    os.geteuid() != 0 and subprocess.run(OWN, capture_output=True).returncode != 0,
+    reason="needs root, or users of the own one (subuid(5))",
+)
 
 
 @pytest.fixture
@@ -114,6 +123,7 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache_folder() == Path.home() / ".cache/raidplan/twin"
 
 
+@builds
 def test_an_image_is_built_once_and_never_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[str] = []
 
@@ -159,6 +169,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
 
 @pytest.mark.parametrize("name", [*images.PARTS, images.SIZES])
 @pytest.mark.parametrize("content", [None, b"", b"1 and more than it was"], ids=["gone", "empty", "longer"])
+@builds
 def test_an_image_that_is_not_whole_is_built_again(
     kept: Callable[[], Path], name: str, content: bytes | None
 ) -> None:
@@ -172,6 +183,7 @@ def test_an_image_that_is_not_whole_is_built_again(
     assert kept().joinpath("vmlinuz").read_text()[0] == "2"
 
 
+@builds
 def test_an_empty_folder_is_no_image(kept: Callable[[], Path]) -> None:
     folder = kept()
     for file in folder.iterdir():
@@ -179,6 +191,7 @@ def test_an_empty_folder_is_no_image(kept: Callable[[], Path]) -> None:
     assert kept().joinpath("root.img").exists()
 
 
+@builds
 def test_an_image_from_before_sizes_were_kept_is_used(kept: Callable[[], Path]) -> None:
     folder = kept()
     folder.joinpath(images.SIZES).unlink()

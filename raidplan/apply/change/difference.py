@@ -51,7 +51,7 @@ class Difference:
 
     @property
     def called(self) -> str:
-        """The same in a shell."""
+        """The name of the object in a line for a shell."""
         return self._called(self.node)
 
     def after_sync(self, case: str, node: str) -> NotInPlace:

@@ -58,7 +58,7 @@ def _removals(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
             # It was killed in between: what reads the file has yet to hear of it.
             yield from (step.among(()) for step in steps if step.follows and step.id not in past.ended)
     if DEGRADED in past.finished and all(step.id != DEGRADED for step in plan.steps):
-        yield _unmasked(plan.target)
+        yield _unmask(plan.target)
     if MAIL in past.finished and all(step.id != MAIL for step in plan.steps):
         yield _unwatched()
 
@@ -77,7 +77,7 @@ def with_renewal(left: Plan, whole: Plan, back: Iterable[Step]) -> Plan:
     return replace(left, steps=(*others, *(step.among(among) for step in renewals.values())))
 
 
-def _unmasked(target: str) -> Step:
+def _unmask(target: str) -> Step:
     """Earlier versions masked the timer of all arrays; rules of udev now say which of the layout's own wait for a person."""
     say = (
         "let arrays that lack a member start at boot again, also those that no layout names, which an earlier version switched "

@@ -40,7 +40,7 @@ def device(word: str) -> Key:
 
 
 def fstab(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
-    """For each line, what it names, with its words: the device first, then the mount point."""
+    """The devices that each line names, with its words: the device first, then the mount point."""
     for number, words in rows(lines):
         keys = {device(words[0]): words[0]}
         if len(words) > 1 and words[1].startswith("/"):
@@ -57,14 +57,14 @@ def rows(lines: Iterable[Line]) -> Iterator[tuple[int, list[str]]]:
 
 
 def crypttab(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
-    """For each line, the name and the device of an encryption, with its words (crypttab(5))."""
+    """The name and the device of the encryption in each line, with its words (crypttab(5))."""
     for number, words in rows(lines):
         keys: dict[Key, str] = {("node", f"/dev/mapper/{words[0]}"): words[0]}
         yield number, keys | ({device(words[1]): words[1]} if len(words) > 1 else {})
 
 
 def mdadm_conf(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
-    """For each ARRAY, what its line and the lines that continue it name, with their words."""
+    """The devices that the line of each ARRAY and the lines that continue it name, with their words."""
     for number, (keyword, *words) in statements(lines):
         if keyword == "ARRAY":
             yield number, {key: word for word in words if (key := _of_array(word))}

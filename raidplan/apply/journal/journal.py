@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from raidplan.apply.journal.past import PLAN, Past, kept_as, past_of, seconds, sectors_as
 from raidplan.apply.journal.sectors import digest_of
+from raidplan.base.size import MIB
 from raidplan.plan.loss import Loss, loss_to_row
 from raidplan.plan.origin import Origin
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 HANDED_OVER = "handed-over"
 """A file beside a journal that another system has now."""
-MAX_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 64 * MIB
 """A journal of 4,000 disks has about 10 MB; what is larger is not one."""
 FIRST = "0" * 64
 FORMAT = 2
@@ -241,7 +242,7 @@ def _read(file: Path) -> bytes:
     finally:
         os.close(descriptor)
     if len(data) > MAX_BYTES:
-        raise DamagedJournal(f"{file} is larger than {MAX_BYTES // 2**20} MiB: it is not a journal of ours")
+        raise DamagedJournal(f"{file} is larger than {MAX_BYTES // MIB} MiB: it is not a journal of ours")
     return data
 
 

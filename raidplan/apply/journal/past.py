@@ -153,8 +153,8 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 begun[step], clocks[step] = plan, clock
                 origins[step] = _origin(record)
                 # One that is begun again finds only what the first time left.
-                given = map(loss_from_row, record.get("clears", ()))
-                cleared[step] = tuple(dict.fromkeys((*cleared.get(step, ()), *given)))
+                losses = map(loss_from_row, record.get("clears", ()))
+                cleared[step] = tuple(dict.fromkeys((*cleared.get(step, ()), *losses)))
                 sectors[step] = str(record.get("sectors", ""))
                 ended.pop(step, None)
             case "ended" | "adopted":

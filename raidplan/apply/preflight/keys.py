@@ -11,12 +11,13 @@ from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.groups import by_key
 from raidplan.base.identity import Identity
+from raidplan.base.size import MIB
 from raidplan.facts.run import run
 from raidplan.plan.places import CRYPTTAB
 from raidplan.plan.step import Run, Step, WriteBlock
 from raidplan.plan.validity import makes
 
-LARGEST = 8 * 2**20
+LARGEST = 8 * MIB
 """Bytes of a key file that cryptsetup reads (cryptsetup(8), notes on passphrase processing)."""
 
 OPENER = "/usr/lib/systemd/system-generators/systemd-cryptsetup-generator"

@@ -28,7 +28,7 @@ def own_identities(plan: Plan) -> frozenset[str]:
 def on_device(stack: Stack, name: str, own: frozenset[str]) -> Iterator[Loss]:
     """The content of a target: of a disk or partition every trace, of an array or volume the signatures of libblkid."""
     block, traces = stack.blocks.get(name), stack.traces(name)
-    listed = [trace for trace in traces if trace.type != "data" or not _said_before(trace, traces)]
+    listed = [trace for trace in traces if trace.type != "data" or not _is_listed_before(trace, traces)]
     yield from (_trace(trace, stack.disk_of(name), own) for trace in listed)
     if not traces:
         found = next((one.signatures for one in stack.machine.disks if one.kernel_name == name), ())
@@ -66,7 +66,7 @@ def came_since(stack: Stack, name: str, byte: int) -> Loss:
     return loss("later", stack.disk_of(name), place=called, offset=byte)
 
 
-def _said_before(data: Trace, traces: Sequence[Trace]) -> bool:
+def _is_listed_before(data: Trace, traces: Sequence[Trace]) -> bool:
     """Whether unrecognised data was listed before: it is listed once for a partition, where it begins, and once for the disk itself, to
     which the ranges of future partitions belong."""
     before = traces[: next(number for number, trace in enumerate(traces) if trace is data)]
@@ -135,11 +135,11 @@ def absent(traces: Iterable[tuple[str, Trace]], cleared: Mapping[tuple[str, str]
         if trace.type == "linux_raid_member" and trace.members:
             arrays.setdefault(trace.uuid, []).append(trace)
             there[disk, trace.uuid] += 1
-    gone = Counter[str]()
+    absent = Counter[str]()
     for (disk, uuid), count in cleared.items():
-        gone[uuid] += max(0, count - there[disk, uuid])
+        absent[uuid] += max(0, count - there[disk, uuid])
     for uuid, found in arrays.items():
-        missing = found[0].members - len(found) - gone[uuid]
+        missing = found[0].members - len(found) - absent[uuid]
         if missing > 0:
             name = f"'{escaped(found[0].label)}'" if found[0].label else uuid
             yield loss("absent", f"the array {name}", uuid, missing=missing, members=found[0].members)

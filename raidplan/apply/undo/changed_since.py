@@ -81,7 +81,7 @@ def _other_table(step: Step, copy: Copy, past: Past, machine: Machine, reason: R
     """Why the table on the disk is not the one that the step wrote, or must stay."""
     assert step.proof is not None
     name = disk_word(copy.disk)
-    before = read_table(lambda at, size: _kept(copy, at, size), copy.sector)
+    before = read_table(lambda at, size: _bytes_of_copy(copy, at, size), copy.sector)
     tables = [key for key, found in machine.objects.get("table", {}).items() if found.get("disk") == name]
     for key in tables:
         if key not in (step.proof.key, before.uuid if before else ""):
@@ -111,7 +111,7 @@ def _shifted(world: World, node: str, first: int, offset: int, size: int) -> byt
     return world.bytes_at(node, first + offset, size)
 
 
-def _kept(copy: Copy, at: int, size: int) -> bytes:
+def _bytes_of_copy(copy: Copy, at: int, size: int) -> bytes:
     for start, data in copy.pieces.items():
         if start <= at < start + len(data):
             return data[at - start : at - start + size]

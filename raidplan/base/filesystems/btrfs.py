@@ -55,7 +55,7 @@ class Btrfs(FilesystemType):
         return lambda offset, sector: any(whole(offset // size * size, size) for size in BLOCKS)
 
     def repeat(self, argv: Sequence[str], read: Reader) -> tuple[str, ...]:
-        """With a UUID that it draws: mkfs.btrfs refuses one that a device of the machine has, and `as_made` does not look at it."""
+        """The command with a UUID that mkfs.btrfs draws: it refuses one that a device of the machine has, and `as_made` does not look at it."""
         at = argv.index("--uuid")
         return (*argv[:at], *argv[at + 2 :])
 

@@ -27,7 +27,7 @@ class Wanted(Protocol):
 
     @property
     def label(self) -> str | None:
-        """None for no label."""
+        """The label of the file system; None for no label."""
 
     @property
     def inodes(self) -> int | None:
@@ -47,7 +47,7 @@ class Below(Protocol):
 
     @property
     def name(self) -> str:
-        """In the layout."""
+        """The name of the device in the layout."""
 
     @property
     def node(self) -> str:

@@ -58,7 +58,7 @@ class Vfat(FilesystemType):
         return ("mkfs.vfat", "-F", "32", "-i", uuid.replace("-", ""), *label, device.node)
 
     def repeat(self, argv: Sequence[str], read: Reader) -> tuple[str, ...]:
-        """With what the device decides, as its boot sector says: sectors, geometry, to which mkfs rounds the size, and the start on the disk."""
+        """The command with what the device decides, as the boot sector says: sectors, geometry, to which mkfs rounds the size, and the start on the disk."""
         boot = next((found for at in BOOT if _is_boot(found := read(at, SECTOR))), b"")
         if not boot:
             return tuple(argv)

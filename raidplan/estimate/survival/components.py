@@ -73,7 +73,7 @@ def boards_supplies(hardware: Hardware) -> frozenset[str]:
 
 
 def dark_without(topology: Topology) -> dict[frozenset[str], tuple[str, ...]]:
-    """For supplies, the disks that are gone once all of these are, in the layout's order."""
+    """The disks that are lost once all of these supplies are, in the layout's order."""
     hardware, feeders = topology.layout.hardware, defaultdict[str, set[str]](set)
     for supply, entry in hardware.power.items():
         for name in entry.feeds:
@@ -89,7 +89,7 @@ def dark_without(topology: Topology) -> dict[frozenset[str], tuple[str, ...]]:
 def sets_of_supplies(
     dark: Mapping[frozenset[str], tuple[str, ...]],
 ) -> dict[frozenset[str], tuple[str, ...]]:
-    """For supplies of which any one is enough for some disk, the disks that are gone once all of these are."""
+    """The disks that are lost once all supplies of a set are, for each set of which any one is enough for some disk."""
     found = {}
     for supplies in dark:
         fewer = {disk for some, disks in dark.items() if some < supplies for disk in disks}

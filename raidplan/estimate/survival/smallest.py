@@ -152,7 +152,7 @@ def _chosen(fatal: int, leaves: list[str], others: list[Smallest]) -> Smallest:
 
 
 def _joined(choice: Choice) -> Choice:
-    """With all disks that are lost in any case in one part."""
+    """The choice with all disks that are lost in any case in one part."""
     fixed = [disk for part in choice if part.count == len(part.disks) for disk in part.disks]
     rest = tuple(part for part in choice if part.count < len(part.disks))
     return ((AnyOf(len(fixed), tuple(fixed)),) if fixed else ()) + rest

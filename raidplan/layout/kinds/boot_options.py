@@ -27,13 +27,13 @@ def device_timeout(options: Iterable[str]) -> float | None:
 
     0 and `infinity` wait for ever (systemd.unit(5), JobTimeoutSec).
     """
-    given = [option.partition("=")[2] for option in options if option.partition("=")[0] == TIMEOUT]
-    if not given:
+    values = [option.partition("=")[2] for option in options if option.partition("=")[0] == TIMEOUT]
+    if not values:
         return None
-    if given[-1] == "infinity":
+    if values[-1] == "infinity":
         return inf
-    parts = re.findall(r"([0-9]+(?:\.[0-9]+)?)([a-z]*)", given[-1])
-    if "".join(number + unit for number, unit in parts) != given[-1] or not parts:
+    parts = re.findall(r"([0-9]+(?:\.[0-9]+)?)([a-z]*)", values[-1])
+    if "".join(number + unit for number, unit in parts) != values[-1] or not parts:
         return None
     if any(unit not in SECONDS for _, unit in parts):
         return None

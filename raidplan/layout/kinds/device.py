@@ -141,5 +141,5 @@ class Kind:
         yield from ()
 
     def lines(self, name: str, path: Path, site: Site) -> Iterator[Line]:
-        """Its lines for the host's configuration files."""
+        """The lines of the thing in the host's configuration files."""
         yield from ()

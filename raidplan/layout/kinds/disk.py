@@ -181,9 +181,9 @@ class Disk(Model, Kind):
         """The bytes of each partition; those of a table that stays are where somebody else has put them."""
         if not self.table_stays:
             return [placed.size_bytes for placed in self._placed(name, path, site)]
-        given = [size for _, size, _ in self._table(name, site)]
-        rest = max(0, gpt.usable_bytes(self.size or 0, 0) - sum(size or 0 for size in given))
-        return [rest if size is None else size for size in given]
+        sizes = [size for _, size, _ in self._table(name, site)]
+        rest = max(0, gpt.usable_bytes(self.size or 0, 0) - sum(size or 0 for size in sizes))
+        return [rest if size is None else size for size in sizes]
 
     def described(self, name: str) -> tuple[KeptPartition, ...]:
         """The partitions of a table that stays, to be compared; type, size and UUID count where they are written."""

@@ -141,8 +141,8 @@ class Encryption(Model, Kind):
         return Step(
             id=f"encryption.{name}.make",
             phase="volume",
-            say=f"encrypt {below.name} as {name}, LUKS2, {self._key_said()}, data from {human(offset)} on",
-            action=Run(argv, key=self._asked(name)),
+            say=f"encrypt {below.name} as {name}, LUKS2, {self._key_source()}, data from {human(offset)} on",
+            action=Run(argv, key=self._passphrase_owner(name)),
             because=because,
             needs=below.made_by,
             targets=(below.name,),
@@ -191,7 +191,7 @@ class Encryption(Model, Kind):
             id=f"encryption.{name}.open",
             phase="volume",
             say=f"open {name}" + (" with a random key" if self.is_random else ""),
-            action=Run(("cryptsetup", "open", *words, below.node, name), key=self._asked(name)),
+            action=Run(("cryptsetup", "open", *words, below.node, name), key=self._passphrase_owner(name)),
             because=because,
             needs=(f"encryption.{name}.make",),
             targets=(name, below.name),
@@ -201,14 +201,14 @@ class Encryption(Model, Kind):
             ),
         )
 
-    def _asked(self, name: str) -> str:
+    def _passphrase_owner(self, name: str) -> str:
         """The encryption whose passphrase is asked for; empty where none is."""
         return name if self.key == "ask" else ""
 
     def _key_words(self) -> tuple[str, ...]:
         return ("--key-file", self.key_file) if self.key_file else ("--key-file=-",)
 
-    def _key_said(self) -> str:
+    def _key_source(self) -> str:
         return f"key in {self.key_file}" if self.key_file else "passphrase asked for"
 
     def _key_below(self, name: str, because: str, site: Site) -> Step:

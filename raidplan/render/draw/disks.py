@@ -40,8 +40,8 @@ def cell_width(shown: Mapping[str, Sequence[Slice]], tags: Tags, room: int) -> i
 
 def _slices_width(slices: Sequence[Slice], tags: Tags, *, sized: bool = False) -> float:
     shown = largest(slices)
-    more = _wanted(f"+{len(slices) - len(shown)}") if len(shown) < len(slices) else 0
-    return sum(_wanted(label(each, tags) + f" {human(each.size)}" * sized) for each in shown) + more + 6
+    more = _width_of(f"+{len(slices) - len(shown)}") if len(shown) < len(slices) else 0
+    return sum(_width_of(label(each, tags) + f" {human(each.size)}" * sized) for each in shown) + more + 6
 
 
 def largest(slices: Sequence[Slice]) -> Sequence[Slice]:
@@ -52,7 +52,7 @@ def largest(slices: Sequence[Slice]) -> Sequence[Slice]:
     return [each for each in slices if each.size >= least][: MOST_SLICES - 1]
 
 
-def _wanted(text: str) -> float:
+def _width_of(text: str) -> float:
     return width(text, "small") + 8
 
 
@@ -100,7 +100,7 @@ def _side_by_side(slices: Sequence[Slice], tags: Tags, x: int, y: int, room: int
     if len(shown) < len(slices):
         texts.append((f"+{len(slices) - len(shown)}", "free", 0))
     parts: list[Part] = []
-    ends = _shares([_wanted(text) for text, _, _ in texts], [size for _, _, size in texts], room)
+    ends = _shares([_width_of(text) for text, _, _ in texts], [size for _, _, size in texts], room)
     for (text, tone, size), (start, end) in zip(texts, ends, strict=True):
         left, right = x + start, x + end
         parts.append(Rect(left, y, right - left, 16, tone, 2))

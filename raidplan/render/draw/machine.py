@@ -8,6 +8,7 @@ from functools import cached_property
 
 from raidplan.base.findings import Path
 from raidplan.base.names import folded
+from raidplan.base.words import mb
 from raidplan.render.draw import words
 from raidplan.render.draw.cards import Row, card, height, wanted
 from raidplan.render.draw.disks import BETWEEN, HEIGHT, cell_width, disk_box
@@ -159,7 +160,7 @@ class Machine:
         held = any(path in self.marks.holds for path in paths)
         stated = sorted({rate for rate in rates if rate is not None})
         if len(stated) > 1:
-            return Label(f"{stated[0] / 1e6:.0f}–{stated[-1] / 1e6:.0f} MB/s{each}", held)
+            return Label(f"{mb(stated[0])}–{mb(stated[-1])} MB/s{each}", held)
         rate = stated[0] if stated and None not in rates else None
         return Label(words.rate(rate) + each, held, rate is not None)
 

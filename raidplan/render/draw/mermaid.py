@@ -144,7 +144,7 @@ def _disk(
 
 
 def _marked(text: str, icon: str | None) -> str:
-    """With a sign that fonts have, or a word, in place of the sign that the SVG draws."""
+    """The text with a sign that fonts have, or a word, in place of the sign that the SVG draws."""
     return {"cross": "✗ ", "narrow": "bottleneck ", "kept": "kept ", None: ""}[icon] + text
 
 

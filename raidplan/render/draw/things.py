@@ -59,7 +59,7 @@ class Tags:
 
 
 def things(topology: Topology) -> dict[Path, Thing]:
-    """All of them, each after those it stands on."""
+    """All things of the machine, each after those it stands on."""
     found: dict[Path, Thing] = {}
     stands = structure(topology).stands
     for item in topology.order:
@@ -76,7 +76,7 @@ def things(topology: Topology) -> dict[Path, Thing]:
 
 
 def slices(topology: Topology) -> dict[str, tuple[Slice, ...]]:
-    """For each disk, its parts and their users."""
+    """The parts of each disk and their users."""
     return {
         name: tuple(_slices(name, tuple(disk.partitions), topology))
         for name, disk in topology.layout.hardware.disks.items()

@@ -93,7 +93,7 @@ def columns(nodes: list[Node]) -> list[int]:
 
 
 def fold(nodes: Sequence[Node], look: Callable[[Node], Hashable]) -> list[Node]:
-    """The same tree with many branches that are alike as one. `look` is what is drawn of a node and its disks, but their names."""
+    """The tree with many branches that are alike as one. `look` is what is drawn of a node and its disks, but their names."""
     below: dict[int, list[int]] = {}
     looks: dict[int, Hashable] = {}
     for number in range(len(nodes) - 1, -1, -1):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from raidplan.base.findings import Path
 from raidplan.base.size import drive_size
-from raidplan.base.words import counted
+from raidplan.base.words import counted, mb
 from raidplan.layout.kinds.disk import Disk
 from raidplan.layout.kinds.hardware import Bus, Controller, Expander, Multiplier
 from raidplan.layout.model import Hardware
@@ -23,10 +23,9 @@ def rate(bytes_per_second: float | None) -> str:
     """`249 MB/s`, `1.64 GB/s`; a question mark for what is not known."""
     if bytes_per_second is None:
         return "? MB/s"
-    megabytes = bytes_per_second / 1e6
-    if megabytes < 999.5:
-        return f"{megabytes:.0f} MB/s"
-    return f"{megabytes / 1000:.3g} GB/s"
+    if bytes_per_second < 999.5e6:
+        return f"{mb(bytes_per_second)} MB/s"
+    return f"{bytes_per_second / 1e9:.3g} GB/s"
 
 
 def speed(bits_per_second: int) -> str:
@@ -140,5 +139,5 @@ def name_of(path: Path) -> str:
 
 
 def names(paths: Iterable[Path]) -> str:
-    """All of them, with commas."""
+    """The names of all paths, with commas."""
     return ", ".join(map(name_of, paths))

@@ -68,7 +68,7 @@ class Matrix:
 
 
 def matrix(topology: Topology) -> Matrix | None:
-    """None if nothing stands on a component."""
+    """The table of components and of the things that each takes along; None if nothing stands on a component."""
     survival = survive(topology)
     things = [path for path, fates in survival.fates.items() if fates]
     if not things:

@@ -82,7 +82,7 @@ def _cell(steps: Sequence[Step]) -> tuple[int, bool]:
 
 
 def waves(steps: Iterable[Step]) -> dict[str, int]:
-    """For each step the number of the wave in which it can begin, from 1: one after all that it needs."""
+    """The number of the wave in which each step can begin, from 1: one after all that it needs."""
     found: dict[str, int] = {}
     for step in steps:  # what a step needs stands before it
         found[step.id] = 1 + max((found.get(need, 0) for need in step.needs), default=0)

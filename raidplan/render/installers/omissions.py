@@ -35,7 +35,7 @@ class Installer:
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """One of them; `lasting` if what the installer would make cannot be changed into it afterwards."""
+    """A thing that the installer does not make; `lasting` if what it makes instead cannot be changed into it afterwards."""
 
     path: Path
     message: str

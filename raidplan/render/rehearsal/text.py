@@ -42,7 +42,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def rehearsal_markdown(report: Report) -> str:
-    """The same for a comment: a table of cases."""
+    """The report for a comment: a table of cases."""
     lines = [f"**{cell(headline(report))}**", ""]
     if report.tried:
         lines += ["| | case | predicted | observed | put back |", "| --- | --- | --- | --- | --- |"]

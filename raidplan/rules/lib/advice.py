@@ -43,8 +43,8 @@ def _phrase(layout: Layout, edit: Edit) -> tuple[str, str]:
     if new is None:
         return "remove", f"'{key if isinstance(key, str) else old}'"
     if isinstance(old, tuple) and isinstance(new, tuple) and _come(old, new):
-        come, gone = (listed(names, last=" and ") for names in (_come(old, new), _come(new, old)))
-        return "take", f"{come} in place of {gone}"
+        added, removed = (listed(names, last=" and ") for names in (_come(old, new), _come(new, old)))
+        return "take", f"{added} in place of {removed}"
     if isinstance(key, int):
         return "take", f"{new} in place of {old}"
     written = f"{key}: {flow([*new] if isinstance(new, tuple) else new)}"

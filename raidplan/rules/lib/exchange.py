@@ -126,7 +126,7 @@ def _safe_spare(topology: Topology, name: str, array: Array) -> str:
 
 
 def _apart_from_fatal(topology: Topology, name: str, disks: Iterable[str]) -> Iterator[str]:
-    """Those of some disks that nothing takes together with an array."""
+    """The disks that nothing takes together with an array."""
     behind = topology.once(disks_of_parts)
     fatal = [behind[part.path] for part, _ in topology.once(fatal_parts).get(name, ())]
     return (disk for disk in disks if not any(disk in part for part in fatal))
@@ -165,5 +165,5 @@ def _free_like(topology: Topology, disks: Sequence[str]) -> list[str]:
 
 
 def _of_one_kind(topology: Topology, disks: Sequence[str]) -> Sequence[str]:
-    """Some disks; none of them if they are of several kinds."""
+    """The disks, if all are of one kind; else none."""
     return disks if len({topology.once(kinds)[disk] for disk in disks}) == 1 else ()

@@ -140,7 +140,7 @@ def roomiest_boot(topology: Topology) -> dict[str, int]:
 
 
 def _sorted(topology: Topology, ports: Mapping[str, int]) -> dict[str, int]:
-    """None on USB, where no array belongs."""
+    """The free ports, those with most room first, and none on USB, where no array belongs."""
     free = {name: count for name, count in ports.items() if count and not bus_above(topology, name, "usb")}
     return dict(sorted(free.items(), key=lambda each: -each[1]))
 

@@ -43,7 +43,7 @@ def is_harmless(topology: Topology, array: Array, old: Sequence[str], new: Seque
 
 
 def _neighbours(topology: Topology, disks: Sequence[str]) -> bool:
-    """Some neighbours, who may hold copies of each other, share a part."""
+    """Whether some neighbours, who may hold copies of each other, share a part."""
     spot = topology.once(spots)
     return any(spot[disk] & spot[disks[slot - 1]] for slot, disk in enumerate(disks))
 

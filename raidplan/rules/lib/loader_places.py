@@ -55,14 +55,14 @@ def holds_fat(topology: Topology, device: str) -> bool:
 
 
 def lacking(topology: Topology, devices: Iterable[str]) -> list[str]:
-    """Those EFI system partitions that nothing makes a file system on or, for a loader that raidplan installs, mounts."""
+    """The EFI system partitions that nothing makes a file system on or, for a loader that raidplan installs, mounts."""
     made = {entry.device: entry for entry in topology.layout.filesystems.values()}
     installed = topology.layout.boot.loader in INSTALLED
     return [each for each in devices if each not in made or (installed and not made[each].mount)]
 
 
 def mounted_fat(topology: Topology, devices: Iterable[str]) -> dict[str, tuple[Edit, ...]]:
-    """For each of some EFI system partitions, what gives it a mounted file system, under a name and at a mount point of its own.
+    """The edits that give each EFI system partition a mounted file system, under a name and at a mount point of its own.
 
     Nothing for one that has no room for it.
     """

@@ -67,11 +67,11 @@ def _all(topology: Topology) -> list[Made]:
     for name, entry in topology.layout.filesystems.items():
         use = next(entry.uses(name, ("filesystems", name)))
         if use.device in topology.devices and topology.used_by.get(use.device) == use:
-            found.append(_made(name, entry, topology.taken(use)))
+            found.append(_geometry_of(name, entry, topology.taken(use)))
     return found
 
 
-def _made(name: str, entry: Filesystem, device: Device) -> Made:
+def _geometry_of(name: str, entry: Filesystem, device: Device) -> Made:
     try:
         match entry.format:
             case Ext() as ext:

@@ -76,12 +76,12 @@ def _standing(topology: Topology) -> dict[Path, list[str]]:
 
 
 def behind_multipliers(topology: Topology) -> dict[str, Counter[str | None]]:
-    """For each array how many of its members hang behind each multiplier, or (None) behind none."""
+    """The number of members of each array behind each multiplier, or (None) behind none."""
     return _behind(topology, "multiplier")
 
 
 def behind_controllers(topology: Topology) -> dict[str, Counter[str | None]]:
-    """For each array how many of its members hang on each controller, or (None) on none that is known."""
+    """The number of members of each array on each controller, or (None) on none that is known."""
     return _behind(topology, "controller")
 
 

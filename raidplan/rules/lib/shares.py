@@ -47,7 +47,7 @@ def paths(topology: Topology) -> dict[str, tuple[Link, ...]]:
 
 
 def shares(topology: Topology) -> dict[str, list[Share]]:
-    """For each array the share of each of its members while this array alone is read or written."""
+    """The share of each member of each array while this array alone is read or written."""
     return {name: shares_of(topology, own_disks(topology, array)) for name, _, array in arrays(topology)}
 
 

@@ -124,11 +124,6 @@ def agreeing(things: Sized, one: str, many: str) -> str:
     return one if len(things) == 1 else many
 
 
-def mb(rate: float) -> str:
-    """Bytes per second in MB/s, without the unit."""
-    return f"{rate / 1e6:.0f}"
-
-
 def gb(size: float) -> str:
     """`1,200 GB`."""
     return f"{size / 1e9:,.0f} GB"

@@ -67,7 +67,7 @@ def up(
     made = _make_folder(directory)
     try:
         with Folder.open(directory) as folder:
-            known = _known(folder, record)
+            known = _record_of_same_disks(folder, record)
             if known is None and needed > folder.free_bytes():
                 raise Refused([_no_space(folder, needed)])
             return _build(folder, known or record, layout, tell, fresh=known is None)
@@ -108,7 +108,7 @@ def _no_space(folder: Folder, needed: int) -> str:
     )
 
 
-def _known(folder: Folder, wanted: Record) -> Record | None:
+def _record_of_same_disks(folder: Folder, wanted: Record) -> Record | None:
     """The folder's record, if it was made for the same disks; None for an empty folder. Raises Refused."""
     found = folder.record()
     if found is None:
@@ -149,13 +149,13 @@ def _build(folder: Folder, record: Record, layout: str, tell: Callable[[str], No
     except BaseException as error:
         if not isinstance(error, Exception):
             time.sleep(LAST_WORDS)
-        undone = fresh and _undone(folder, tell)
+        undone = fresh and _undo(folder, tell)
         if isinstance(error, OSError | CommandFailed | RuntimeError):
             raise Stopped(str(error), left=not undone) from error
         raise
 
 
-def _undone(folder: Folder, tell: Callable[[str], None]) -> bool:
+def _undo(folder: Folder, tell: Callable[[str], None]) -> bool:
     """Removes what was begun; nothing stands on it yet. False if it did not go."""
     tell("it failed: remove what was begun")
     try:

@@ -17,14 +17,14 @@ def main() -> int:
     parser.add_argument("command", choices=["build"])
     parser.add_argument("--release", default="bookworm", help="the Debian release (default: %(default)s)")
     parser.add_argument("--again", action="store_true", help="build even where the cache has the image")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     began = time.monotonic()
 
     def say(line: str) -> None:
         sys.stderr.write(f"{time.monotonic() - began:6.1f} s  {line}\n")
 
     try:
-        image = find_or_build(Recipe(given.release), say=say, again=given.again)
+        image = find_or_build(Recipe(arguments.release), say=say, again=arguments.again)
     except BuildError as error:
         sys.stderr.write(f"{error}\n")
         return 2

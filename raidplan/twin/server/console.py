@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 PASSPHRASE = "nothing secret is in a twin"
-"""The same for every encryption in a twin."""
+"""The passphrase of every encryption in a twin."""
 _QUESTION = re.compile(rb"Please (?:unlock disk|enter passphrase for disk) [^\r\n]*:")
 """The questions of Debian's initramfs (package cryptsetup-initramfs) and of systemd (systemd-cryptsetup(8))."""
 

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from raidplan.base.size import MIB
 from raidplan.twin.server.failure import BuildError
 from raidplan.twin.server.recipe import Recipe
 from raidplan.twin.server.sources import apt_options, debian_sources
@@ -29,7 +30,6 @@ from raidplan.twin.server.tools import tool, tool_as_root, without_interruption
 Say = Callable[[str], None]
 """Called with one line for each thing that is begun."""
 
-MIB = 1 << 20
 PARTS = ("root.img", "vmlinuz", "initrd.img", "host_key.pub")
 SIZES = "sizes.json"
 """The sizes of these files; written last."""

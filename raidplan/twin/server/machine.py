@@ -232,7 +232,7 @@ class Twin(Guest):
 
     def unplug(self, *names: str) -> None:
         """Pulls disks out, all at once; they stay out over a reboot until `plug`. Raises TwinError."""
-        self._known(names)
+        self._check_names(names)
         with self.monitor() as monitor:
             for name in names:
                 monitor.ask("device_del", id=disk_id(name))
@@ -242,7 +242,7 @@ class Twin(Guest):
 
     def plug(self, *names: str) -> None:
         """Puts disks that were pulled back to where they were, with what is on them, also into a machine that is off. Raises TwinError."""
-        self._known(names)
+        self._check_names(names)
         if self.running:
             with self.monitor() as monitor:
                 for disk in self.machine.disks:
@@ -278,7 +278,7 @@ class Twin(Guest):
             self._master.communicate()
             self._master = None
 
-    def _known(self, names: Iterable[str]) -> None:
+    def _check_names(self, names: Iterable[str]) -> None:
         if unknown := set(names) - {disk.name for disk in self.machine.disks}:
             raise ValueError(f"the machine has no disk {', '.join(sorted(unknown))}")
 
