@@ -23,6 +23,7 @@ Code = Literal[
     "machine-unclear", "not-root", "not-administrator", "program-missing", "program-not-roots", "version",
     "module-missing", "udev-absent", "systemd-absent", "target-not-mounted", "firmware-differs", "loader-cannot-read",
     "loader-unsigned", "memory",
+    "journal-unusable", "locked", "no-room",
 ]  # fmt: skip
 """The word for a reason, never given another meaning; `render/refusal_codes.py` says what each means and what ends it."""
 

@@ -15,6 +15,7 @@ from raidplan.apply.change.obsolete import Tuned, kept_tuning, set_by
 from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.files import holds, put, real
 from raidplan.apply.configuration.initramfs import renew
+from raidplan.apply.journal.journal import BrokenJournal
 from raidplan.apply.journal.past import PLAN, Past
 from raidplan.apply.refusal import Refusal, refusal, unmatched
 from raidplan.apply.undo.changed_since import CHANGED, compare_with_copy
@@ -55,10 +56,7 @@ def plan_of_run(folder: Path, past: Past) -> Plan:
     file = folder / PLAN
     plan = plan_from_json(file.read_text(encoding="utf-8"))
     if past.plan_digest not in digests_of(plan):
-        raise ValueError(
-            f"{file} is not the plan of the apply of which the journal speaks last, which was killed before its first "
-            "step: apply that one again, then undo it"
-        )
+        raise BrokenJournal("other-plan", file)
     return plan
 
 
