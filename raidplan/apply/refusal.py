@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from raidplan.base.figures import Figure, Figures
+from raidplan.facts.failure import Failure
 from raidplan.facts.match import Mismatch
 from raidplan.facts.problem import Problem
 from raidplan.facts.prove import Deviation
@@ -45,6 +46,8 @@ class Refusal:
     """Properties that are not as planned, where the reason is about those."""
     uses: tuple[Use, ...] = ()
     """Those who use a device, and what is on it, where the reason is about that."""
+    failures: tuple[Failure, ...] = ()
+    """What failed, where the reason is about that."""
 
 
 def refusal(code: Code, case: str = "", *, place: str = "", line: int = 0, **figures: Figure) -> Refusal:

@@ -38,17 +38,18 @@ from raidplan.cli.refusals import refuse
 from raidplan.cli.state import past_of_host, state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import installed, missing, proper, target_of, waiting
+from raidplan.facts.uses import NotWritten
 from raidplan.plan.codec import plan_digest, plan_from_json
 from raidplan.plan.fault import NotAPlan, fault
 from raidplan.plan.places import STATE
 from raidplan.plan.step import Plan
+from raidplan.render.failures import error_text, failure_text
 from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text
 from raidplan.render.plan_faults import unread_text
 from raidplan.render.plan_text import render_plan
 from raidplan.render.refusals import refusal_text
 from raidplan.render.syncs import held_text, sync_text
-from raidplan.render.uses import failure_text
 
 GOES_ON = "run `raidplan apply` again to go on"
 MOST = 64 * MIB
@@ -205,8 +206,8 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
         for sync in outcome.syncs:
             note(sync)
         note(_with_waiting(outcome, decision))
-    for step, message in outcome.failed.items():
-        talk(f"failed: {step}: {failure_text(message, outcome.uses.get(step, ()))}")
+    for step, failures in outcome.failed.items():
+        talk(f"failed: {step}: {failure_text(failures)}")
     if not outcome.complete:
         how_far = f"{len(outcome.done)} steps done, {len(outcome.left)} not begun"
         return _stopped(f"stopped part-way: {how_far}; {GOES_ON}", decision, journal)
@@ -251,7 +252,11 @@ def _hand_over(decision: Decision, folder: Path, world: World) -> int:
     # A server that a script made, or another rescue system, has no journal here; one that it has already goes on there.
     theirs = was_handed_over(folder) and to.is_dir()
     if folder.resolve() != to.resolve() and (folder / "journal").is_file() and not theirs:
-        before = hand_over(folder, to, world)
+        try:
+            before = hand_over(folder, to, world)
+        except (OSError, NotWritten) as error:
+            talk(f"the journal was not handed over to {to}: {error_text(error)}; {GOES_ON}")
+            return STOPPED
         talk(f"the journal is now in {to}, where the installed system finds it")
         if before:
             talk(f"note: an earlier journal there, as from a backup, is kept in {before}")

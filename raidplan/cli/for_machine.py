@@ -19,6 +19,7 @@ from raidplan.cli.state import past_of_host
 from raidplan.cli.target import waiting
 from raidplan.facts import Machine
 from raidplan.plan.step import Plan
+from raidplan.render.failures import error_text
 from raidplan.render.findings_json import json_text
 from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text
@@ -67,4 +68,4 @@ def facts_in(file: str) -> Machine:
     except OSError as error:
         raise Unable(f"cannot read {file}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise Unable(f"{file}: {error}") from None
+        raise Unable(f"{file}: {error_text(error)}") from None

@@ -18,11 +18,10 @@ from raidplan.cli.refusals import refuse
 from raidplan.cli.state import state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import target_of
-from raidplan.facts.uses import NotWritten
 from raidplan.plan.step import Plan
+from raidplan.render.failures import error_text
 from raidplan.render.obsolete import obsolete_text
 from raidplan.render.plan_faults import unread_text
-from raidplan.render.uses import failure_text
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -98,10 +97,8 @@ def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: Wor
         go_back(way, world, journal.restored)
         machine = world.read(plan)
         left = way_back(plan, journal.past, copies, machine, world)
-    except NotWritten as error:
-        return _stopped(f"{failure_text('', error.uses)}; ")
     except (OSError, ValueError) as error:
-        return _stopped(f"{error}; ")
+        return _stopped(f"{error_text(error)}; ")
     if left.is_left:
         talk("what was restored does not read back as it was written: check the disks")
         return STOPPED

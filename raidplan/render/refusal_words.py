@@ -267,7 +267,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "link": "{place} is a symbolic link, and its target would stay as it is: replace the link by the image",
         "in-the-way": "{place} is in the way where raidplan makes and keeps images: move it away",
         "foreign-file": "{place} is no image, but lies in the folder where raidplan makes them: move it away",
-        "unreadable": "{error}: renew the image ({command}), or remove it with its kernel",
+        "unreadable": "{failures:; }: renew the image ({command}), or remove it with its kernel",
         "unpacker-missing": "the program {place} is missing, which unpacks the initramfs: install it",
         "run-parts-missing": "the program run-parts is missing, which runs what is in {place}: install it",
         "read-only": "{place} is mounted read-only, so no initramfs can be made: mount -o remount,rw {place}",

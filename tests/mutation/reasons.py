@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from raidplan.plan.fault import Case
+from raidplan.render.failures import FAILURES
 from raidplan.render.plan_faults import FAULTS
 from raidplan.render.refusal_words import SENTENCES
 from raidplan.render.uses import USES
@@ -22,7 +22,8 @@ WHERE = (
     "raidplan/cli/consent.py",
 )
 """What decides before the first write, and again right before each."""
-GIVEN = ("Iterator[str]", "Iterator[Mismatch]", "Iterator[Refusal]", "Iterator[Use]")
+WORDS = {str(case): words for case, words in (*FAULTS.items(), *FAILURES.items())}
+GIVEN = ("Iterator[str]", "Iterator[Mismatch]", "Iterator[Refusal]", "Iterator[Use]", "Iterator[Failure]")
 """What functions return that give reasons one by one."""
 LISTS = frozenset({"problems", "reasons", "refusals"})
 """What reasons are gathered in."""
@@ -185,7 +186,9 @@ def _gives(statement: ast.stmt, function: ast.FunctionDef) -> bool:
     returns = ast.unparse(function.returns) if function.returns else ""
     match statement:
         case ast.Expr(ast.Yield(ast.expr() as value)):
-            return returns in GIVEN and bool(_texts(value) or [*_cases(value)] or [*_uses(value)])
+            return returns in GIVEN and bool(
+                _texts(value) or [*_cases(value), *_uses(value), *_faults(value)]
+            )
         case ast.Expr(ast.YieldFrom()):
             return returns in GIVEN
         case ast.Return(ast.List([]) | None):
@@ -195,7 +198,7 @@ def _gives(statement: ast.stmt, function: ast.FunctionDef) -> bool:
         case ast.Return(ast.Constant(False)):
             return returns == "bool" and function.name in ("confirmed", "_exactly", "_may_be_typed")
         case ast.Return(ast.expr() as value):
-            return returns in ("list[str]", "list[Refusal]", "list[Use]")
+            return returns in ("list[str]", "list[Refusal]", "list[Use]", "list[Failure]")
         case ast.Raise(ast.Call(args=[_, *_]) | ast.Attribute(attr="by_hand")):
             return True
         case ast.AugAssign(ast.Name(name) | ast.Attribute(attr=name), ast.Add()):
@@ -230,7 +233,7 @@ def _words(statement: ast.stmt, condition: str) -> str:
     """The sentence, with `…` for what is filled in; or where the sentence comes from."""
     templates = [SENTENCES[code][case] for code, case in _cases(statement)]
     templates += [USES[kind] for kind in _uses(statement) if kind in USES]
-    templates += [FAULTS[case] for case in _faults(statement)]
+    templates += [WORDS[case] for case in _faults(statement)]
     found = [re.sub(r"\{[^}]*\}", "…", words) for words in templates] or _texts(statement)
     if found:
         return found[0]
@@ -268,11 +271,11 @@ def _cases(node: ast.AST) -> Iterator[tuple[str, str]]:
                 yield "journal-unusable", case
 
 
-def _faults(node: ast.AST) -> Iterator[Case]:
-    """The cases of the faults of a plan file that are made in it."""
+def _faults(node: ast.AST) -> Iterator[str]:
+    """The cases of the faults of a plan file, and of what failed, that are made in it."""
     for each in ast.walk(node):
         match each:
-            case ast.Call(ast.Name("fault"), [ast.Constant(case), *_]):
+            case ast.Call(ast.Name("fault" | "failure"), [ast.Constant(str(case)), *_]):
                 yield case
 
 

@@ -22,7 +22,9 @@ from raidplan.apply.undo.changed_since import CHANGED, compare_with_copy
 from raidplan.apply.undo.copies import Copies, digest
 from raidplan.apply.world import Changed, World
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.failure import Failed, failure
 from raidplan.facts.match import match
+from raidplan.facts.uses import NotWritten, use
 from raidplan.plan.codec import digests_of, plan_from_json
 from raidplan.plan.places import MONITOR, UDEV_RULES
 from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile
@@ -136,11 +138,11 @@ def _units(way: Way, copies: Copies, past: Past, world: World) -> Iterator[Refus
 
 
 def go_back(way: Way, world: World, restored: Callable[[str], None]) -> None:
-    """Puts everything back, and lets the machine read it again; `restored` hears of each disk. Raises OSError, ValueError."""
+    """Puts everything back, and lets the machine read it again; `restored` hears of each disk. Raises OSError, Failed, NotWritten."""
     for name, pieces in way.pieces.items():
         disk = way.disks[name]
         if disk.instance and world.instance(disk.node) != (disk.instance, disk.size):
-            raise ValueError(f"{disk.node} is no longer the disk that was {name}")
+            raise NotWritten(use("other-disk", disk.node, disk=name))
         if pieces:
             world.put_back(disk.node, pieces)
         restored(name)
@@ -148,11 +150,11 @@ def go_back(way: Way, world: World, restored: Callable[[str], None]) -> None:
         try:
             put(real(file, world), now, before, world)
         except Changed:
-            raise ValueError(f"{file} was written by somebody else at this moment") from None
+            raise Failed(failure("written-meanwhile", file)) from None
     for unit, (argv, was) in way.units.items():
         _must(world, argv)
         if (word := world.unit(unit)) != was:
-            raise ValueError(f"{unit} is {word} after `{' '.join(argv)}`, and was {was}")
+            raise Failed(failure("unit", unit, now=word, command=argv, was=was))
     for step in way.again:
         assert isinstance(step.action, Run | RenewInitramfs)
         _again(step.action, world)
@@ -160,8 +162,8 @@ def go_back(way: Way, world: World, restored: Callable[[str], None]) -> None:
 
 def _again(action: Run | RenewInitramfs, world: World) -> None:
     if isinstance(action, RenewInitramfs):
-        if problem := renew(RenewInitramfs(), world, keep=False):
-            raise ValueError(problem)
+        if problems := renew(RenewInitramfs(), world, keep=False):
+            raise Failed(*problems)
     elif action.argv[-1] == MONITOR:
         _must(world, RESTART_MONITOR)
     else:
@@ -171,4 +173,4 @@ def _again(action: Run | RenewInitramfs, world: World) -> None:
 def _must(world: World, argv: tuple[str, ...], *, inside: bool = False) -> None:
     result = (world.run_inside if inside else world.run)(argv)
     if result.returncode:
-        raise ValueError(result.last_words)
+        raise Failed(result.failure)
