@@ -47,7 +47,7 @@ class Refusal:
     uses: tuple[Use, ...] = ()
     """Those who use a device, and what is on it, where the reason is about that."""
     failures: tuple[Failure, ...] = ()
-    """What failed, where the reason is about that."""
+    """The failures, where the reason is about those."""
 
 
 def refusal(code: Code, case: str = "", *, place: str = "", line: int = 0, **figures: Figure) -> Refusal:

@@ -26,7 +26,7 @@ class Failure:
     place: str = ""
     figures: Figures = field(default_factory=dict, hash=False)
     uses: tuple[Use, ...] = ()
-    """What kept a step from being begun."""
+    """Those that kept a step from being begun."""
 
 
 def failure(case: FailureCase, place: object = "", **figures: Figure) -> Failure:

@@ -77,7 +77,7 @@ class Trace:
     room: int = 0
     """The size of that range."""
     place: str = ""
-    """The range in words; empty for the disk itself."""
+    """The partition in words; empty for the disk itself."""
     uuid: str = ""
     label: str = ""
     detail: str = ""

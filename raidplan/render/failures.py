@@ -61,5 +61,5 @@ def failure_text(failures: Iterable[Failure]) -> str:
 
 
 def error_text(error: Exception) -> str:
-    """What an error says."""
+    """The reasons that an error has, in words."""
     return failure_text(failures_of(error))

@@ -139,7 +139,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "member-exchanged": f"{DIFFERS}; {COMMANDS}, and wait for it; {PARTITIONED}",
         "order": f"{DIFFERS}; list the members in the layout in the order of their slots: {{members:, }}",
         "follows": f"{DIFFERS}; it follows from the {{keys: and |others}}",
-        "label": f"{DIFFERS}; {{advice}}",
+        "label-characters": f"{DIFFERS}; by hand: xfs_io -c 'label -s NEW' at its mount point; xfs_admin takes letters, digits, ._- only",
+        "label-mounted": f"{DIFFERS}; {{type}} takes another label only while it is not mounted: umount {{mounted}}, then apply again",
         "syncing": f"{DIFFERS}; it is syncing ({{action}}); wait until that has finished (mdadm --wait {{node}}), then apply again",
         "rebuilt": f"{DIFFERS}; a member is rebuilding, or waits for its rebuild: look at it (mdadm --detail {{node}}), wait "
         "(mdadm --wait {node}), then apply again",

@@ -133,7 +133,7 @@ def test_sentences_are_made_of_the_figures_that_are_given() -> None:
     assert len(found) > 60
     for code, case, figures in found:
         fields = {name for _, name, _, _ in Formatter().parse(SENTENCES[code][case]) if name}
-        assert fields - {"place", "line"} <= figures, (code, case)
+        assert fields - {"place", "line", "failures"} <= figures, (code, case)
 
 
 def test_no_sentence_is_made_where_it_is_decided() -> None:
