@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from types import MappingProxyType
 
 from raidplan.apply.decide.not_started import STATES, missing_members
-from raidplan.apply.refusal import Refusal, refusal
+from raidplan.apply.refusal import Code, Refusal, refusal
 from raidplan.apply.strangers import inside, mounted, strangers
 from raidplan.apply.world import World
 from raidplan.base.figures import Figure
@@ -17,6 +17,7 @@ from raidplan.base.identity import md_form
 from raidplan.facts import Machine
 from raidplan.facts.machine import texts
 from raidplan.facts.match import match
+from raidplan.facts.run import Result
 from raidplan.plan.identities import made_nodes
 from raidplan.plan.step import RANDOM, Plan, Run, Step
 
@@ -63,7 +64,7 @@ def bring_up(
         if not commands:
             return [each for each in found_out if isinstance(each, Refusal)]
         if failed := _run(commands, world, tell, _keys_of(plan)):
-            return [refusal("not-mountable", "command", command=failed[0], error=failed[1])]
+            return [_ended("not-mountable", failed)]
         done.update(commands)
 
 
@@ -82,7 +83,7 @@ def bring_down(plan: Plan, world: World, tell: Callable[[Command], None]) -> lis
         *_stop_commands(plan, machine),
     ]
     failed = _run(commands, world, tell)
-    return [refusal("not-unmountable", "command", command=failed[0], error=failed[1])] if failed else []
+    return [_ended("not-unmountable", failed)] if failed else []
 
 
 def _stop_commands(plan: Plan, machine: Machine) -> Iterator[Command]:
@@ -110,14 +111,14 @@ def _run(
     world: World,
     tell: Callable[[Command], None],
     keys: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[Command, str] | None:
-    """Runs commands until one fails; that command and its error output. `keys`: the passphrase for a command, by its last word."""
+) -> Result | None:
+    """Runs commands until one fails; the result of that one. `keys`: the passphrase for a command, by its last word."""
     for command in commands:
         tell(command)
         key = keys.get(command[-1], "") if command[:2] == OPEN else ""
         result = world.run(command, world.passphrases[key] if key else "")
         if result.returncode:
-            return command, result.last_words
+            return result
     return None
 
 
@@ -244,6 +245,10 @@ def _in_use(plan: Plan, machine: Machine) -> Iterator[Refusal]:
         assert step.proof
         if (machine.observe("swap", step.proof.key) or {}).get("active"):
             yield refusal("not-unmountable", "swap", place=step.because, line=step.line)
+
+
+def _ended(code: Code, result: Result) -> Refusal:
+    return replace(refusal(code, "command", command=result.argv), failures=(result.failure,))
 
 
 def _not_mountable(case: str, step: Step, **figures: Figure) -> Refusal:

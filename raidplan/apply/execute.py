@@ -25,7 +25,8 @@ from raidplan.apply.syncs import Sync
 from raidplan.apply.world import World
 from raidplan.base.identity import Identity
 from raidplan.facts import DiskFact
-from raidplan.facts.uses import NotWritten, Use, use
+from raidplan.facts.failure import Failed, Failure, failure, failures_of
+from raidplan.facts.uses import NotWritten, use
 from raidplan.plan.step import Plan, RenewInitramfs, Run, SetAttribute, Step, WriteBlock, WriteFile, Zero
 from raidplan.plan.validity import makes
 
@@ -39,14 +40,6 @@ TELL_SECONDS = 1.0
 WORKERS = 8
 
 
-class StepFailed(Exception):
-    """A step did not do what it says; the message has the program's own last words."""
-
-
-class GuardFailed(NotWritten, StepFailed):
-    """A condition of the step does not hold right before it: nothing was done."""
-
-
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something happened to a step; `seconds` since it was started.
@@ -57,10 +50,8 @@ class Event:
     kind: Literal["started", "running", "done", "failed"]
     step: Step
     seconds: float = 0.0
-    message: str = ""
     percent: int | None = None
-    uses: tuple[Use, ...] = ()
-    """The reasons for which it was not done, in place of a message."""
+    failures: tuple[Failure, ...] = ()
 
 
 class Record(Protocol):
@@ -84,9 +75,7 @@ class Outcome:
     """The outcome of every step, by id."""
 
     done: list[str] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
-    uses: dict[str, tuple[Use, ...]] = field(default_factory=dict)
-    """The reasons for which some of those were not done."""
+    failed: dict[str, tuple[Failure, ...]] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
     interrupted: bool = False
     unproven: list[Refusal] = field(default_factory=list)
@@ -187,11 +176,9 @@ def _finish(future: Future[float], step: Step, outcome: Outcome, tell: Callable[
     if problem is None:
         outcome.done.append(step.id)
         tell(Event("done", step, future.result()))
-    elif isinstance(problem, StepFailed | OSError | ValueError):
-        uses = problem.uses if isinstance(problem, NotWritten) else ()
-        outcome.failed[step.id] = str(problem)
-        outcome.uses |= {step.id: uses} if uses else {}
-        tell(Event("failed", step, message=str(problem), uses=uses))
+    elif isinstance(problem, OSError | ValueError):
+        outcome.failed[step.id] = failures_of(problem)
+        tell(Event("failed", step, failures=failures_of(problem)))
     else:
         raise problem
 
@@ -226,19 +213,19 @@ class Work:
         )
 
     def do(self, step: Step) -> float:
-        """Does one step and gives its seconds. Raises GuardFailed (nothing was done), StepFailed, OSError."""
+        """Does one step and gives its seconds. Raises NotWritten (nothing was done), Failed, OSError."""
         started = self.begun[step.id] = time.monotonic()
         with ExitStack() as held:
             try:
                 self._guard(step, held)
-            except (GuardFailed, OSError) as error:
+            except (NotWritten, OSError) as error:
                 self.record.refused(step.id, str(error))
                 raise
             self.record.intent(step.id, self.decided.sectors(step, self.resolved, self.world))
             try:
                 self._act(step)
                 self._keep_header(step)
-            except (StepFailed, OSError, ValueError) as error:
+            except (OSError, ValueError) as error:
                 self.record.failed(step.id, str(error))
                 raise
         seconds = time.monotonic() - started
@@ -250,11 +237,11 @@ class Work:
         if step.proof and step.proof.kind in ("directory", "mount"):
             link = self.world.link_on_the_way(step.proof.key)
             if link:
-                raise GuardFailed(use("link", link))
+                raise NotWritten(use("link", link))
         if step.proof and step.proof.kind == "key_file":
             copy = self.world.path(step.proof.key)
             if self.world.leads_out(copy):
-                raise GuardFailed(use("leads-out", str(copy)))
+                raise NotWritten(use("leads-out", str(copy)))
         targets = {self.resolved(target): target in self.overwrites for target in step.guard}
         self._missing(target for target in targets if target.startswith("/dev/"))
         reasons = [*self.decided.others(step, self.world, held)]
@@ -262,21 +249,21 @@ class Work:
             why for target, old in targets.items() for why in self.world.not_blank(target, everywhere=old)
         ]
         if reasons:
-            raise GuardFailed(*reasons)
+            raise NotWritten(*reasons)
 
     def _act(self, step: Step) -> None:
         match step.action:
             case RenewInitramfs():
-                if problem := renew(step.action, self.world):
-                    raise StepFailed(problem)
+                if problems := renew(step.action, self.world):
+                    raise Failed(*problems)
             case Run(argv, stdin, inside, key):
                 run = self.world.run_inside if inside else self.world.run
                 given = self.world.passphrases.get(key, b"") if key else stdin
                 if key and not given:
-                    raise StepFailed(f"nobody was asked for the passphrase of {key}")
+                    raise Failed(failure("no-passphrase", key))
                 result = run(tuple(map(self.resolved, argv)), given)
                 if result.returncode:
-                    raise StepFailed(result.last_words)
+                    raise Failed(result.failure)
             case WriteFile() | WriteBlock():
                 write(step.action, self.world)
             case SetAttribute(file, content):
@@ -291,7 +278,7 @@ class Work:
             # LVM leaves a copy of its metadata in the rescue system's own /etc/lvm.
             self.world.look_again(*map(self.resolved, step.guard), settle=True)
         for node in self._missing(step.awaits, step.behind_links):
-            raise StepFailed(f"{node} did not appear within {APPEAR_SECONDS} s")
+            raise Failed(failure("not-appeared", node, seconds=APPEAR_SECONDS))
 
     def _keep_header(self, step: Step) -> None:
         """Copies a new LUKS header, without which no key opens anything. Raises OSError."""

@@ -13,7 +13,7 @@ from raidplan.apply.journal.sectors import makes_over, sectors_beneath, sectors_
 from raidplan.facts import DiskFact
 from raidplan.facts.arrays import dashed
 from raidplan.facts.uses import Use, use
-from raidplan.plan.identities import PARTITION
+from raidplan.plan.identities import partition_of
 from raidplan.plan.step import Run, Step, Zero
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Decided:
         for word in words:
             below = world.disks_below(word)
             found |= {names[one] for one in below if one in names}
-            if word.startswith(PARTITION):
+            if partition_of(word):
                 yield from (use("not-of-layout", word, disk=one) for one in sorted(below - names.keys()))
         if step.phase == "volume":  # lvcreate names a group and no device
             found |= self.below.get(step.id, frozenset()) & self.disks.keys()

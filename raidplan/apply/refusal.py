@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from raidplan.base.figures import Figure, Figures
+from raidplan.facts.failure import Failure
 from raidplan.facts.match import Mismatch
 from raidplan.facts.problem import Problem
 from raidplan.facts.prove import Deviation
@@ -23,6 +24,7 @@ Code = Literal[
     "machine-unclear", "not-root", "not-administrator", "program-missing", "program-not-roots", "version",
     "module-missing", "udev-absent", "systemd-absent", "target-not-mounted", "firmware-differs", "loader-cannot-read",
     "loader-unsigned", "memory",
+    "journal-unusable", "locked", "no-room",
 ]  # fmt: skip
 """The word for a reason, never given another meaning; `render/refusal_codes.py` says what each means and what ends it."""
 
@@ -44,6 +46,8 @@ class Refusal:
     """Properties that are not as planned, where the reason is about those."""
     uses: tuple[Use, ...] = ()
     """Those who use a device, and what is on it, where the reason is about that."""
+    failures: tuple[Failure, ...] = ()
+    """The failures, where the reason is about those."""
 
 
 def refusal(code: Code, case: str = "", *, place: str = "", line: int = 0, **figures: Figure) -> Refusal:

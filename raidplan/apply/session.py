@@ -49,8 +49,8 @@ def carry_out(
             journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
             journal.copied(*keep(start, journal.folder))
         except OSError as error:
-            what = f"the journal and the copies in {journal.folder} cannot be kept: {error.strerror}"
-            raise NoRoom(f"{what}; name another folder with --state") from None
+            why = error.strerror or ""
+            raise NoRoom(refusal("no-room", "folder", place=str(journal.folder), error=why)) from None
         outcome = execute(
             decision.left,
             decision.disks,

@@ -16,6 +16,7 @@ from raidplan.apply.world import World
 from raidplan.cli import FINDINGS, OK, REFUSED, UNABLE
 from raidplan.cli.apply import plan_of
 from raidplan.cli.output import talk
+from raidplan.cli.refusals import refuse
 from raidplan.cli.state import state_folder
 from raidplan.facts import Machine
 from raidplan.facts.match import match
@@ -31,14 +32,12 @@ def run(arguments: argparse.Namespace) -> int:
     if plan is None:
         return UNABLE
     if os.geteuid() != 0:
-        talk(f"refused: {refusal_text(refusal('not-root'))}")
-        return REFUSED
+        return refuse(refusal("not-root"))
     try:
         with only_one():
             return _adopt(plan, arguments)
     except (Held, BrokenJournal) as error:
-        talk(f"refused: {error}")
-        return REFUSED
+        return refuse(error.refusal)
 
 
 def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
@@ -46,9 +45,7 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
     machine = world.read(plan)
     disks, mismatches = match(plan.disks, machine)
     if mismatches:
-        for mismatch in mismatches:
-            talk(f"refused: {refusal_text(unmatched(mismatch))}")
-        return REFUSED
+        return refuse(*map(unmatched, mismatches))
     named = machine.named({disk.node: name for name, disk in disks.items()})
     journal = _journal(plan, arguments, world)
     try:
@@ -71,10 +68,8 @@ def _record(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str] 
             journal.forgotten(id)
         talk(f"forgotten: {name}; `apply` creates it again if its devices are blank")
     asleep = [*not_started(plan, named, journal.past)]
-    for reason in asleep:
-        talk(f"refused: {refusal_text(reason)}")
     if asleep:
-        return REFUSED
+        return refuse(*asleep)
     unsound: list[Refusal] = []
     for found in look(plan, named, journal.past, ask):
         if found.reasons:
@@ -106,12 +101,14 @@ def _journal(plan: Plan, arguments: argparse.Namespace, world: World) -> Journal
     try:
         return open_journal(folder, world)
     except DamagedJournal as broken:
-        kept = folder / "journal.damaged"
+        file, kept = folder / "journal", folder / "journal.damaged"
         if kept.exists():
-            raise BrokenJournal(f"{broken}; {kept} is there already: move it away first") from None
+            refuse(broken.refusal)
+            raise BrokenJournal("kept-before", kept) from None
         try:
-            (folder / "journal").rename(kept)
+            file.rename(kept)
         except OSError as error:
-            raise BrokenJournal(f"{broken}; it cannot be kept as {kept}: {error.strerror}") from None
-        talk(f"{broken}; it is kept as {kept}")
+            refuse(broken.refusal)
+            raise BrokenJournal("not-kept", file, kept=str(kept), error=error.strerror or "") from None
+        talk(f"{refusal_text(broken.refusal)}; it is kept as {kept}")
         return open_journal(folder, world)

@@ -22,6 +22,7 @@ from raidplan.apply.journal.journal import (
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.preflight.mounted import hidden, in_memory
 from raidplan.apply.reading import read_for
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.session import carry_out, close_what_stands
 from raidplan.apply.syncs import held, syncs
 from raidplan.apply.undo.copying import NoRoom
@@ -33,19 +34,22 @@ from raidplan.cli.devices import read_devices
 from raidplan.cli.output import Unable, emit, talk, wants_colour
 from raidplan.cli.passphrase import NoPassphrase, passphrases
 from raidplan.cli.progress import display, events_to
+from raidplan.cli.refusals import refuse
 from raidplan.cli.state import past_of_host, state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import installed, missing, proper, target_of, waiting
+from raidplan.facts.uses import NotWritten
 from raidplan.plan.codec import plan_digest, plan_from_json
+from raidplan.plan.fault import NotAPlan, fault
 from raidplan.plan.places import STATE
 from raidplan.plan.step import Plan
+from raidplan.render.failures import error_text, failure_text
 from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text
 from raidplan.render.plan_faults import unread_text
 from raidplan.render.plan_text import render_plan
 from raidplan.render.refusals import refusal_text
 from raidplan.render.syncs import held_text, sync_text
-from raidplan.render.uses import failure_text
 
 GOES_ON = "run `raidplan apply` again to go on"
 MOST = 64 * MIB
@@ -62,14 +66,17 @@ def run(arguments: argparse.Namespace) -> int:
         # Without root there is nothing to keep others from; the preflight will refuse with all its reasons.
         with stopped_by_signals(), only_one() if os.geteuid() == 0 else nullcontext(-1) as lock:
             return _apply(plan, arguments, World([lock], plan.target))
-    except NoPassphrase as missing:
-        talk(f"refused: {refusal_text(missing.refusal)}")
-        talk("nothing was written")
-        return REFUSED
-    except (Held, BrokenJournal, NoRoom) as error:
-        talk(f"refused: {error}")
-        talk("nothing was written")
-        return REFUSED
+    except (Held, BrokenJournal, NoRoom, NoPassphrase) as error:
+        return _refuse(arguments, error.refusal)
+
+
+def _refuse(arguments: argparse.Namespace, *reasons: Refusal) -> int:
+    with events_to(arguments.events) as note_event:
+        for each in reasons:
+            note_event(each)
+    code = refuse(*reasons)
+    talk("nothing was written")
+    return code
 
 
 def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
@@ -78,12 +85,7 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     decision = decide(plan, world.read(plan), past)
     out_of_sight = hidden(folder, decision.left, decision.machine)
     if refusals := (*decision.refusals, *out_of_sight):
-        with events_to(arguments.events) as note_event:
-            for refusal in refusals:
-                talk(f"refused: {refusal_text(refusal)}")
-                note_event(refusal)
-        talk("nothing was written")
-        return REFUSED
+        return _refuse(arguments, *refusals)
     for obsolete in decision.standing:
         talk(obsolete_text(obsolete))
     if not decision.left.steps:
@@ -107,14 +109,8 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     if any(step.clears for step in decision.left.steps):
         now = decide(plan, world.read(plan), past)
         if now.refusals or plan_digest(now.left) != plan_digest(decision.left):
-            talk("refused: the machine changed while the list was read; nothing was written")
-            return REFUSED
-    try:
-        world.passphrases = passphrases(decision.left, decision.nodes)
-    except NoPassphrase as missing:
-        with events_to(arguments.events) as note_event:
-            note_event(missing.refusal)
-        raise
+            return _refuse(arguments, refusal("machine-changed", "meanwhile"))
+    world.passphrases = passphrases(decision.left, decision.nodes)
     return _execute(decision, open_journal(folder, world), arguments)
 
 
@@ -149,7 +145,7 @@ def _read(file: str) -> str:
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
         data = opened.read(MOST + 1)
     if len(data) > MOST:
-        raise ValueError(f"it is larger than {MOST // MIB} MiB, too large for a plan")
+        raise NotAPlan(fault("large", most=MOST // MIB))
     return data.decode("utf-8")
 
 
@@ -210,8 +206,8 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
         for sync in outcome.syncs:
             note(sync)
         note(_with_waiting(outcome, decision))
-    for step, message in outcome.failed.items():
-        talk(f"failed: {step}: {failure_text(message, outcome.uses.get(step, ()))}")
+    for step, failures in outcome.failed.items():
+        talk(f"failed: {step}: {failure_text(failures)}")
     if not outcome.complete:
         how_far = f"{len(outcome.done)} steps done, {len(outcome.left)} not begun"
         return _stopped(f"stopped part-way: {how_far}; {GOES_ON}", decision, journal)
@@ -256,7 +252,11 @@ def _hand_over(decision: Decision, folder: Path, world: World) -> int:
     # A server that a script made, or another rescue system, has no journal here; one that it has already goes on there.
     theirs = was_handed_over(folder) and to.is_dir()
     if folder.resolve() != to.resolve() and (folder / "journal").is_file() and not theirs:
-        before = hand_over(folder, to, world)
+        try:
+            before = hand_over(folder, to, world)
+        except (OSError, NotWritten) as error:
+            talk(f"the journal was not handed over to {to}: {error_text(error)}; {GOES_ON}")
+            return STOPPED
         talk(f"the journal is now in {to}, where the installed system finds it")
         if before:
             talk(f"note: an earlier journal there, as from a backup, is kept in {before}")

@@ -8,19 +8,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from raidplan.apply.decision import decide, with_devices
+from raidplan.apply.journal.journal import BrokenJournal
 from raidplan.apply.journal.past import Past
 from raidplan.apply.reading import read_for
 from raidplan.apply.refusal import Refusal
 from raidplan.cli.devices import read_devices
 from raidplan.cli.output import Unable, emit, talk
+from raidplan.cli.refusals import refuse
 from raidplan.cli.state import past_of_host
 from raidplan.cli.target import waiting
 from raidplan.facts import Machine
 from raidplan.plan.step import Plan
+from raidplan.render.failures import error_text
 from raidplan.render.findings_json import json_text
 from raidplan.render.note_words import note_text
 from raidplan.render.obsolete import obsolete_text
-from raidplan.render.refusals import refusal_text, refusals_to_data
+from raidplan.render.refusals import refusals_to_data
 
 
 def for_machine(
@@ -33,7 +36,10 @@ def for_machine(
         return plan, {}, ()
     here = not arguments.machine
     machine = machine_of(plan, arguments)
-    past = past_of_host(arguments.state, plan.host, plan.target) if here else Past()
+    try:
+        past = past_of_host(arguments.state, plan.host, plan.target) if here else Past()
+    except BrokenJournal as error:
+        return plan, {}, (error.refusal,)
     decision = decide(plan, machine, past, here=here)
     for note in decision.notes:
         talk(f"note: {note_text(note)}")
@@ -49,8 +55,7 @@ def machine_of(plan: Plan, arguments: argparse.Namespace) -> Machine:
 
 def say_refused(host: str, refusals: Sequence[Refusal], arguments: argparse.Namespace) -> None:
     """Says why there is no plan; as JSON too, where that was asked for."""
-    for refusal in refusals:
-        talk(f"refused: {refusal_text(refusal)}")
+    refuse(*refusals)
     talk("there is no plan for this machine; --offline shows the one for blank disks")
     if arguments.format == "json":
         emit(json_text(refusals_to_data(host, refusals)), arguments.output)
@@ -63,4 +68,4 @@ def facts_in(file: str) -> Machine:
     except OSError as error:
         raise Unable(f"cannot read {file}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise Unable(f"{file}: {error}") from None
+        raise Unable(f"{file}: {error_text(error)}") from None

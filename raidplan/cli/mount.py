@@ -14,6 +14,7 @@ from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.apply import plan_of
 from raidplan.cli.output import talk
 from raidplan.cli.passphrase import NoPassphrase, asked_once
+from raidplan.cli.refusals import refuse
 from raidplan.facts.match import match
 from raidplan.plan.step import Plan
 from raidplan.render.refusals import refusal_text
@@ -41,8 +42,7 @@ def brought(arguments: argparse.Namespace, bring: Bring, *, missing: bool) -> in
     if plan is None:
         return UNABLE
     if os.geteuid() != 0:
-        talk(f"refused: {refusal_text(refusal('not-root'))}")
-        return REFUSED
+        return refuse(refusal("not-root"))
     begun: list[Command] = []
 
     def tell(command: Command) -> None:
@@ -58,12 +58,8 @@ def brought(arguments: argparse.Namespace, bring: Bring, *, missing: bool) -> in
             if mismatches and not missing:
                 return REFUSED
             troubles = bring(plan, world, tell)
-    except NoPassphrase as none:
-        talk(f"refused: {refusal_text(none.refusal)}")
-        return REFUSED
-    except Held as error:
-        talk(f"refused: {error}")
-        return REFUSED
+    except (NoPassphrase, Held) as error:
+        return refuse(error.refusal)
     for trouble in troubles:
         talk(f"{'stopped' if begun else 'refused'}: {refusal_text(trouble)}")
     return OK if not troubles else STOPPED if begun else REFUSED

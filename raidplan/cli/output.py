@@ -12,6 +12,7 @@ from raidplan.render.visible import visible
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
     from typing import TextIO
 
     from raidplan.review.pipeline import Loaded
@@ -29,26 +30,22 @@ def emit(text: str, file: str | None = None) -> None:
     if file is not None and file != "-":
         _write_file(text, file)
         return
+    _print(lambda out: out.write(text))
+
+
+def emit_bytes(data: bytes) -> None:
+    """Gives data to another program as it is. Raises Unable."""
+    _print(lambda out: out.buffer.write(data))
+
+
+def _print(write: Callable[[TextIO], object]) -> None:
     if sys.stdout is None:
         raise Unable("standard output is closed")
     try:
         sys.stdout.flush()
         _utf8(sys.stdout)
-        sys.stdout.write(text)
+        write(sys.stdout)
         sys.stdout.flush()
-    except BrokenPipeError:
-        _silence(sys.stdout)
-    except OSError as error:
-        _silence(sys.stdout)
-        raise Unable(f"cannot write to standard output: {error.strerror}") from None
-
-
-def emit_bytes(data: bytes) -> None:
-    """Gives data to another program as it is. Raises Unable."""
-    try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
     except BrokenPipeError:
         _silence(sys.stdout)
     except OSError as error:

@@ -17,9 +17,9 @@ from raidplan.apply.execute import Event, Outcome
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
 from raidplan.cli.output import Unable, may_be_written, silence_if_lost, talk
+from raidplan.render.failures import failure_text
 from raidplan.render.refusals import refusal_text, refusal_to_data
 from raidplan.render.syncs import sync_text
-from raidplan.render.uses import failure_text
 from raidplan.render.visible import visible
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _data(event: Report) -> dict[str, object]:
                 "complete": not event.waiting, "waiting": [*event.waiting], "missing": [*event.missing]}  # fmt: skip
     known = {} if event.percent is None else {"percent": event.percent}
     return {"event": event.kind, "step": event.step.id, "phase": event.step.phase, "say": event.step.say,
-            "seconds": round(event.seconds, 3), "message": failure_text(event.message, event.uses), **known}  # fmt: skip
+            "seconds": round(event.seconds, 3), "message": failure_text(event.failures), **known}  # fmt: skip
 
 
 def display(steps: int) -> Display:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from raidplan.apply.decision import with_devices
-from raidplan.apply.journal.journal import BrokenJournal
 from raidplan.apply.undo.undo import plan_of_run
 from raidplan.base.identity import derived_uuid
 from raidplan.cli.devices import read_devices
@@ -55,7 +54,7 @@ def journalled(plan: Plan, state: str | None) -> Mapping[str, Properties]:
         steps = (
             plan_of_run(state_folder(state, plan.host, plan.target), past).steps if past.plan_digest else ()
         )
-    except (BrokenJournal, OSError, ValueError):
+    except (OSError, ValueError):
         return {}
     proofs = (step.proof for step in steps if step.creates and step.proof)
     return {

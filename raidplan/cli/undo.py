@@ -7,37 +7,39 @@ import os
 
 from raidplan.apply.journal.journal import BrokenJournal, Journal, open_journal, read_past
 from raidplan.apply.journal.lock import Held, only_one
-from raidplan.apply.refusal import refusal
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.undo.copies import Copies, read_copies
 from raidplan.apply.undo.undo import Way, go_back, plan_of_run, still_tuned, way_back
 from raidplan.apply.world import World
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.consent import agreed
 from raidplan.cli.output import talk
+from raidplan.cli.refusals import refuse
 from raidplan.cli.state import state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import target_of
-from raidplan.facts.uses import NotWritten
 from raidplan.plan.step import Plan
+from raidplan.render.failures import error_text
 from raidplan.render.obsolete import obsolete_text
 from raidplan.render.plan_faults import unread_text
-from raidplan.render.refusals import refusal_text
-from raidplan.render.uses import failure_text
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Reads, decides, asks, and puts back."""
     if os.geteuid() != 0:
-        talk(f"refused: {refusal_text(refusal('not-root'))}")
-        return REFUSED
+        return refuse(refusal("not-root"))
     os.umask(0o022)
     try:
         with stopped_by_signals(), only_one() as lock:
             return undo(arguments, World([lock], target_of(arguments.target)))
     except (Held, BrokenJournal) as error:
-        talk(f"refused: {error}")
-        talk("nothing was written")
-        return REFUSED
+        return _refuse(error.refusal)
+
+
+def _refuse(*reasons: Refusal) -> int:
+    code = refuse(*reasons)
+    talk("nothing was written")
+    return code
 
 
 def undo(arguments: argparse.Namespace, world: World) -> int:
@@ -50,19 +52,19 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
     try:
         plan = plan_of_run(folder, past)
         copies = read_copies(folder, past.copies)
+    except BrokenJournal as error:
+        return _refuse(error.refusal)
     except (OSError, ValueError) as error:
         talk(f"refused: {unread_text(error)}")
         return REFUSED
     way = way_back(plan, past, copies, world.read(plan), world)
     if way.refusals:
-        for reason in dict.fromkeys(way.refusals):
-            talk(f"refused: {refusal_text(reason)}")
-        talk("nothing was written")
+        code = _refuse(*dict.fromkeys(way.refusals))
         if past.undoing:
             talk(
                 f"if the interrupted undo cannot be finished: move its journal and copies away (mv {folder} {folder}.kept), and start anew"
             )
-        return REFUSED
+        return code
     for name, pieces in way.pieces.items():
         talk(f"{name} ({way.disks[name].node}): {len(pieces)} blocks are put back as they were")
     for file in way.files:
@@ -74,8 +76,7 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         return REFUSED
     # Who was asked takes some time, in which the machine goes on.
     if way_back(plan, past, copies, world.read(plan), world) != way:
-        talk("refused: the machine changed while the list was read; nothing was written")
-        return REFUSED
+        return _refuse(refusal("machine-changed", "meanwhile"))
     journal = open_journal(folder, world)
     return run_until_stopped(lambda: _put_back(plan, way, copies, journal, world), _stopped)
 
@@ -89,16 +90,15 @@ def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: Wor
     try:
         journal.undoing()
     except OSError as error:
-        talk(f"refused: the journal {journal.file} takes no record: {error.strerror}; nothing was written")
-        return REFUSED
+        return _refuse(
+            refusal("journal-unusable", "no-record", place=str(journal.file), error=error.strerror or "")
+        )
     try:
         go_back(way, world, journal.restored)
         machine = world.read(plan)
         left = way_back(plan, journal.past, copies, machine, world)
-    except NotWritten as error:
-        return _stopped(f"{failure_text('', error.uses)}; ")
     except (OSError, ValueError) as error:
-        return _stopped(f"{error}; ")
+        return _stopped(f"{error_text(error)}; ")
     if left.is_left:
         talk("what was restored does not read back as it was written: check the disks")
         return STOPPED

@@ -14,9 +14,7 @@ from raidplan.diff.machine import machine_things
 from raidplan.diff.measures import measure
 from raidplan.diff.result import Diff, Fate, Side, Thing
 from raidplan.diff.storage import Storage
-from raidplan.layout.model import Layout
-
-BUILT = ("arrays", "encryption", "volume_groups", "filesystems", "swap")
+from raidplan.layout.model import BUILT, Layout
 
 
 def diff(old: Side, new: Side) -> Diff:

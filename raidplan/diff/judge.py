@@ -18,6 +18,7 @@ from raidplan.layout.kinds.encryption import Encryption
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.lvm import VolumeGroup
 from raidplan.layout.kinds.swap import Swap
+from raidplan.layout.model import BUILT
 from raidplan.topology import Topology
 
 RESHAPING = frozenset(("level", "layout", "raid-devices", "chunk", "size"))
@@ -80,7 +81,7 @@ def _host(storage: Storage) -> Iterator[Change]:
 
 def _all_paths(topology: Topology) -> Iterator[Path]:
     layout = topology.layout
-    for section in ("arrays", "encryption", "volume_groups", "filesystems", "swap"):
+    for section in BUILT:
         for name, entry in getattr(layout, section).items():
             yield section, name
             if isinstance(entry, VolumeGroup):

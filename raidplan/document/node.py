@@ -19,6 +19,13 @@ class Span(NamedTuple):
     end_column: int
 
 
+class Refused(Exception):
+    """The text is no layout: what is wrong, where, and what to write instead."""
+
+    def __init__(self, message: str, span: Span, hint: str = "") -> None:
+        self.message, self.span, self.hint = message, span, hint
+
+
 Content = str | None | dict[str, "Node"] | list["Node"]
 
 

@@ -15,7 +15,7 @@ import yaml
 from raidplan.base.findings import Finding, error, shortened
 from raidplan.base.hidden import INVISIBLE
 from raidplan.base.size import MIB
-from raidplan.document.node import Node, Span
+from raidplan.document.node import Node, Refused, Span
 
 MAX_BYTES = 4 * MIB
 MAX_NODES = 250_000
@@ -25,13 +25,6 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 FORBIDDEN_KEYS = {"on", "off", "yes", "no", "y", "n", "true", "false", "null", "~"}
 """Words that YAML 1.1 reads as something else than text (https://yaml.org/type/bool.html)."""
-
-
-class _Refused(Exception):
-    """Inside this module only: carries the finding out of the event loop."""
-
-    def __init__(self, message: str, span: Span, hint: str = "") -> None:
-        self.message, self.span, self.hint = message, span, hint
 
 
 def parse(text: str, file: str) -> tuple[Node | None, list[tuple[Finding, Span]]]:
@@ -48,17 +41,17 @@ def parse(text: str, file: str) -> tuple[Node | None, list[tuple[Finding, Span]]
         found = found if isinstance(again, Node) else again
     if isinstance(found, Node):
         return found, []
-    if isinstance(found, _Refused):
+    if isinstance(found, Refused):
         return None, [(error("invalid-yaml", (), found.message, found.hint), found.span)]
     message, span = _yaml_problem(found, text, file)
     return None, [(error("invalid-yaml", (), message, _advice(message, text, span)), span)]
 
 
-def _read(text: str, file: str, loader: Any) -> Node | _Refused | yaml.YAMLError:
+def _read(text: str, file: str, loader: Any) -> Node | Refused | yaml.YAMLError:
     """The tree, or the reason why there is none."""
     try:
         return _Builder(file).build(yaml.parse(text, Loader=loader))
-    except (_Refused, yaml.YAMLError) as problem:
+    except (Refused, yaml.YAMLError) as problem:
         return problem
 
 
@@ -127,7 +120,7 @@ class _Builder:
                 case yaml.DocumentStartEvent():
                     self.start_document(event)
                 case yaml.AliasEvent():
-                    raise _Refused(
+                    raise Refused(
                         "aliases are not allowed",
                         self.span(event),
                         "write the value again, or use a range such as d<0-7>",
@@ -143,7 +136,7 @@ class _Builder:
                 case _:
                     pass
         if self.root is None:
-            raise _Refused(
+            raise Refused(
                 "the file has no content", Span(self.file, 1, 1, 1, 1), "a layout begins with 'version: 1'"
             )
         return self.root
@@ -156,38 +149,36 @@ class _Builder:
     def start_document(self, event: yaml.DocumentStartEvent) -> None:
         self.documents += 1
         if self.documents > 1:
-            raise _Refused(
+            raise Refused(
                 "a second document begins here",
                 self.span(event),
                 "one file holds one layout; remove the '---'",
             )
         if event.version or event.tags:
-            raise _Refused(
+            raise Refused(
                 "YAML directives are not allowed", self.span(event), "remove the line that begins with '%'"
             )
 
     def check(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            raise _Refused(f"more than {MAX_NODES} values", self.span(event), "use ranges such as d<0-7>")
+            raise Refused(f"more than {MAX_NODES} values", self.span(event), "use ranges such as d<0-7>")
         if event.anchor:
-            raise _Refused(
+            raise Refused(
                 f"anchors are not allowed: &{shortened(event.anchor)}",
                 self.span(event),
                 "write the value where it is needed, or use a range such as d<0-7>",
             )
         if event.tag and event.tag != "!":
-            raise _Refused(
+            raise Refused(
                 f"tags are not allowed: {shortened(event.tag)}", self.span(event), "write the plain value"
             )
 
     def open(self, event: yaml.CollectionStartEvent) -> None:
         if self.stack and self.stack[-1].wants_key():
-            raise _Refused("a key must be text", self.span(event), "write key: value")
+            raise Refused("a key must be text", self.span(event), "write key: value")
         if len(self.stack) >= MAX_DEPTH:
-            raise _Refused(
-                f"nested more than {MAX_DEPTH} levels deep", self.span(event), "a layout has seven"
-            )
+            raise Refused(f"nested more than {MAX_DEPTH} levels deep", self.span(event), "a layout has seven")
         self.stack.append(_Open(isinstance(event, yaml.MappingStartEvent), self.span(event)))
 
     def scalar(self, event: yaml.ScalarEvent) -> Node:
@@ -195,7 +186,7 @@ class _Builder:
         hidden = INVISIBLE.search(event.value)
         if hidden:
             message, hint = _invisible(hidden[0])
-            raise _Refused(message, span, hint)
+            raise Refused(message, span, hint)
         quoted = not event.implicit[0]
         nothing = not quoted and event.value in ("", "~", "null")
         return Node(None if nothing else event.value, span, quoted)
@@ -212,18 +203,18 @@ class _Builder:
     def check_key(self, node: Node, top: _Open) -> None:
         key = node.content
         if key is None or not isinstance(key, str):
-            raise _Refused("a key must be text", node.span, "give the entry a name")
+            raise Refused("a key must be text", node.span, "give the entry a name")
         if key == "<<":
-            raise _Refused(
+            raise Refused(
                 "merge keys are not allowed", node.span, "write the keys out, or use a range such as d<0-7>"
             )
         if key.lower() in FORBIDDEN_KEYS:
-            raise _Refused(
+            raise Refused(
                 f"the key '{key}' means a boolean to some YAML readers", node.span, "choose another name"
             )
         if key in top.keys:
             first = top.keys[key]
-            raise _Refused(
+            raise Refused(
                 f"duplicate key '{shortened(key)}', first at line {first.line}",
                 node.span,
                 "remove one of the two",

@@ -17,7 +17,7 @@ from itertools import product
 from math import prod
 
 from raidplan.base.findings import Finding, error, shortened
-from raidplan.document.node import Node, Span
+from raidplan.document.node import Node, Refused, Span
 
 VALUES = r"[0-9]+-[0-9]+|[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)+"
 RANGE = re.compile(rf"<({VALUES})>")
@@ -31,16 +31,11 @@ Place = tuple[int, int]
 """The number of an entry, and the number of entries, of the nearest range above."""
 
 
-class _Refused(Exception):
-    def __init__(self, message: str, span: Span, hint: str = "") -> None:
-        self.message, self.span, self.hint = message, span, hint
-
-
 def expand(root: Node) -> tuple[Node, list[tuple[Finding, Span]]]:
     """The tree with every range written out, or the tree as it was and one finding."""
     try:
         return _Expansion().node(root, (), (0, 1)), []
-    except _Refused as problem:
+    except Refused as problem:
         return root, [(error("invalid-range", (), problem.message, problem.hint), problem.span)]
 
 
@@ -50,13 +45,13 @@ def _values(text: str, span: Span) -> list[str]:
         return text.split("/")
     first, last = text.split("-")
     if max(len(first), len(last)) > MAX_DIGITS:
-        raise _Refused(
+        raise Refused(
             f"the numbers of <{shortened(text)}> have more than {MAX_DIGITS} digits", span, "shorten them"
         )
     if int(last) < int(first):
-        raise _Refused(f"the range <{text}> counts backwards", span, f"write <{last}-{first}>")
+        raise Refused(f"the range <{text}> counts backwards", span, f"write <{last}-{first}>")
     if int(last) - int(first) >= MAX_ENTRIES:
-        raise _Refused(f"the range <{text}> has more than {MAX_ENTRIES} values", span, "describe fewer")
+        raise Refused(f"the range <{text}> has more than {MAX_ENTRIES} values", span, "describe fewer")
     width = len(first) if first.startswith("0") else 0
     return [str(number).zfill(width) for number in range(int(first), int(last) + 1)]
 
@@ -69,7 +64,7 @@ def _combinations(text: str, span: Span) -> Iterator[tuple[str, tuple[Choice, ..
         ranges.append(list(enumerate(_values(piece, span))))
         # Before any is made: two ranges of 100,000 would fill the memory.
         if prod(map(len, ranges)) > MAX_ENTRIES:
-            raise _Refused(
+            raise Refused(
                 f"the ranges of {shortened(text)} make more than {MAX_ENTRIES} entries",
                 span,
                 "describe fewer",
@@ -105,7 +100,7 @@ class _Expansion:
     def one_of(self, items: list[Node], node: Node, place: Place, chosen: tuple[Choice, ...]) -> Node:
         number, count = place
         if len(items) != count:
-            raise _Refused(
+            raise Refused(
                 f"'each' has {len(items)} values for {count} entries",
                 node.span,
                 "give one value for each entry of the range above",
@@ -123,7 +118,7 @@ class _Expansion:
                 self.count(len(names), span)
             for number, (name, choices) in enumerate(names):
                 if name in content:
-                    raise _Refused(
+                    raise Refused(
                         f"duplicate name '{shortened(name)}', first at line {keys[name].line}",
                         span,
                         "let the ranges not overlap",
@@ -154,7 +149,7 @@ class _Expansion:
         def value(match: re.Match[str]) -> str:
             number = int(match[1]) if len(match[1]) <= MAX_DIGITS else 0
             if not 1 <= number <= len(chosen):
-                raise _Refused(
+                raise Refused(
                     f"{shortened(match[0])} stands for a range above it, and there are {len(chosen)}",
                     span,
                     "<1> is the first range of the keys above; quote the text if it is meant literally",
@@ -164,7 +159,7 @@ class _Expansion:
                 return chosen_value
             others = _values(match[2], span)
             if place >= len(others):
-                raise _Refused(
+                raise Refused(
                     f"{shortened(match[0])} has {len(others)} values, fewer than the range it follows",
                     span,
                     "give it one value for each of that range",
@@ -173,7 +168,7 @@ class _Expansion:
 
         done = REFERENCE.sub(value, text)
         if no_ranges and RANGE.search(done):
-            raise _Refused(
+            raise Refused(
                 f"a range cannot stand here: {shortened(text)}",
                 span,
                 "ranges stand in keys and in list items; quote the text if it is meant literally",
@@ -183,4 +178,4 @@ class _Expansion:
     def count(self, more: int, span: Span) -> None:
         self.made += more
         if self.made > MAX_ENTRIES:
-            raise _Refused(f"ranges make more than {MAX_ENTRIES} entries", span, "describe fewer")
+            raise Refused(f"ranges make more than {MAX_ENTRIES} entries", span, "describe fewer")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from raidplan.base.hidden import escaped
@@ -113,8 +113,3 @@ class Stack:
 
 MOST_LAYERS = 32
 """Depth at which the search stops, so that a circle ends; far deeper than real stacks."""
-
-
-def listed(things: Iterable[str]) -> str:
-    """The words joined with commas, without repetition."""
-    return ", ".join(dict.fromkeys(things))

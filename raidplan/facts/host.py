@@ -245,11 +245,11 @@ def _opened(image: Path) -> frozenset[str]:
         return frozenset()
 
 
-def _outdated(image: Path, root: Path) -> str:
+def _outdated(image: Path, root: Path) -> bool:
     try:
-        return initramfs.outdated(image, root)
-    except initramfs.Unreadable as error:
-        return str(error)
+        return initramfs.outdated(image, root) is not None
+    except initramfs.Unreadable:
+        return True
 
 
 def read_kernels(root: Path) -> Objects:

@@ -17,6 +17,7 @@ from typing import BinaryIO, NamedTuple
 
 from raidplan.base.size import MIB
 from raidplan.facts.block import text_of
+from raidplan.facts.failure import Failed, Failure, failure
 from raidplan.facts.run import CommandFailed, filtered, find_tool
 from raidplan.plan.initramfs import BOOT, GENERATORS, LVM, Generator
 from raidplan.plan.places import BLOCK, MDADM_CONF, UDEV_RULES
@@ -38,8 +39,8 @@ FILTERS = {
 """The first bytes of a compressed archive, and the program that unpacks it."""
 
 
-class Unreadable(ValueError):
-    """The image cannot be read to its end; the message says why."""
+class Unreadable(Failed):
+    """An image cannot be read to its end."""
 
 
 def images(root: Path, kernel: str, by: Generator) -> dict[Path, str]:
@@ -71,7 +72,7 @@ def held(image: Path) -> Held:
     try:
         found = image.stat()
     except OSError as error:
-        raise Unreadable(f"{image} cannot be read: {error.strerror}") from None
+        raise Unreadable(failure("image-closed", image, error=error.strerror or "")) from None
     which = found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
     if which not in _known:
         _known[which] = _held(image)
@@ -95,23 +96,24 @@ def _held(image: Path) -> Held:
         elif fnmatch(PurePath(name).name, OUR_RULES.name):
             rules[PurePath(name).name] = data.decode(errors="replace")
     if empty:
-        raise Unreadable(f"{image} holds no file")
+        raise Unreadable(failure("image-empty", image))
     return Held(conf, crypttab, rules, lvm)
 
 
-def outdated(image: Path, root: Path) -> str:
-    """The configuration that an image lacks, in words; compared by content, not by time. Raises Unreadable.
+def outdated(image: Path, root: Path) -> Failure | None:
+    """The configuration that an image lacks, if it lacks any; compared by content, not by time. Raises Unreadable.
 
     Only our own lines are compared: the hook of mdadm changes others. Where an image holds no rules, those of the system
     are heard when it has been mounted.
     """
     found = held(image)
     if _blocks(found.conf) != _blocks(text_of(root / MDADM_CONF.lstrip("/"))):
-        return f"{image} does not hold the lines of {MDADM_CONF} as they are now"
+        return failure("image-lines", image, file=MDADM_CONF)
     for name, text in found.rules.items():
-        if text.strip() != text_of(root / OUR_RULES.with_name(name).relative_to("/")):
-            return f"{image} holds other rules than {OUR_RULES.with_name(name)} has now"
-    return ""
+        rules = OUR_RULES.with_name(name)
+        if text.strip() != text_of(root / rules.relative_to("/")):
+            return failure("image-rules", image, file=str(rules))
+    return None
 
 
 def _blocks(conf: str) -> list[str]:
@@ -163,9 +165,13 @@ def _files(image: Path) -> Iterator[tuple[str, bytes]]:
                 with filtered(argv, packed) as unpacked:
                     yield from _archives(unpacked, image)
                     if unpacked.peek(1):
-                        raise Unreadable(f"{image} has other data behind its last archive")
+                        raise Unreadable(failure("image-more", image))
             except CommandFailed as error:
-                raise Unreadable(f"{image} cannot be unpacked: {error}") from None
+                raise Unreadable(
+                    failure(
+                        "image-packed", image, command=error.argv, code=error.returncode, said=error.stderr
+                    )
+                ) from None
 
 
 @contextmanager
@@ -174,7 +180,7 @@ def _opened(image: Path) -> Iterator[BufferedReader]:
         with image.open("rb") as source:
             yield source
     except OSError as error:
-        raise Unreadable(f"{image} cannot be read: {error.strerror}") from None
+        raise Unreadable(failure("image-closed", image, error=error.strerror or "")) from None
 
 
 def _packed_with(source: BufferedReader, image: Path) -> tuple[str, ...]:
@@ -182,7 +188,7 @@ def _packed_with(source: BufferedReader, image: Path) -> tuple[str, ...]:
     start = source.peek(8)
     argv = next((argv for magic, argv in FILTERS.items() if start.startswith(magic)), ())
     if not argv and (start or not source.tell()):
-        raise Unreadable(f"{image} holds no archive at byte {source.tell()}")
+        raise Unreadable(failure("image-no-archive", image, byte=source.tell()))
     return argv
 
 
@@ -219,7 +225,7 @@ def _header(source: BinaryIO, image: Path) -> tuple[str, int]:
     except ValueError:
         length = 0
     if header[:6] not in (b"070701", b"070702") or not 0 < length <= LONGEST_NAME:
-        raise Unreadable(f"{image} holds a damaged archive")
+        raise Unreadable(failure("image-damaged", image))
     name = _exactly(source, length, image).rstrip(b"\0").decode(errors="replace")
     _skip(source, -(110 + length) % 4, image)
     return name, size
@@ -228,7 +234,7 @@ def _header(source: BinaryIO, image: Path) -> tuple[str, int]:
 def _exactly(source: BinaryIO, size: int, image: Path) -> bytes:
     data = source.read(size)
     if len(data) < size:
-        raise Unreadable(f"{image} ends in the middle of an archive")
+        raise Unreadable(failure("image-short", image))
     return data
 
 

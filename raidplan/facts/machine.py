@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from raidplan.base.identity import DISK, NODE, Identity, disk_word
 from raidplan.base.magic import Content, SignatureAt
+from raidplan.facts.failure import Failed, failure
 from raidplan.facts.problem import Problem, Unread
 from raidplan.plan.step import Value
 
@@ -76,7 +77,7 @@ class Trace:
     room: int = 0
     """The size of that range."""
     place: str = ""
-    """The range in words; empty for the disk itself."""
+    """The partition in words; empty for the disk itself."""
     uuid: str = ""
     label: str = ""
     detail: str = ""
@@ -233,13 +234,11 @@ class Machine:
 
     @classmethod
     def from_data(cls, data: Any) -> Machine:
-        """The machine in plain values. Raises ValueError, with a sentence, for anything that is not one."""
+        """The machine in plain values. Raises Failed for anything that is not one, ValueError for a signature or number that is none."""
         try:
             return _machine(data)
         except (KeyError, TypeError, AttributeError) as problem:
-            raise ValueError(
-                f"this is not a snapshot of a machine: {type(problem).__name__} {problem}"
-            ) from None
+            raise Failed(failure("snapshot", error=f"{type(problem).__name__} {problem}")) from None
 
 
 def _renamed(found: Properties, names: Mapping[str, str]) -> Properties:
@@ -257,9 +256,7 @@ def _renamed(found: Properties, names: Mapping[str, str]) -> Properties:
 def _machine(data: dict[str, Any]) -> Machine:
     version = data["format_version"]
     if version != FORMAT_VERSION:
-        raise ValueError(
-            f"format_version {version} is not known to this raidplan, which reads {FORMAT_VERSION}"
-        )
+        raise Failed(failure("snapshot-version", version=str(version), known=FORMAT_VERSION))
     objects = {
         kind: {key: {name: _value(value) for name, value in found.items()} for key, found in of_kind.items()}
         for kind, of_kind in data["objects"].items()
@@ -286,7 +283,7 @@ def _value(value: Any) -> Value:
         return value
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return value
-    raise ValueError(f"a property of the snapshot is a {type(value).__name__}")
+    raise Failed(failure("snapshot-property", type=type(value).__name__))
 
 
 Fact = TypeVar("Fact", DiskFact, PartitionFact, BlockFact, Trace, Problem)
@@ -309,7 +306,7 @@ def _fact(kind: type[Fact], data: dict[str, Any]) -> Fact:
         value = tuple(data[known.name]) if isinstance(data[known.name], list) else data[known.name]
         allowed = _WORDS.get(str(known.type), (value,))
         if type(value) is not _TYPES.get(str(known.type), tuple) or value not in allowed:
-            raise ValueError(f"'{known.name}' of {data.get('node', 'a trace')} in the snapshot is {value!r}")
+            raise Failed(failure("snapshot-value", data.get("node", ""), name=known.name, value=repr(value)))
         values[known.name] = value
     return kind(**values)
 

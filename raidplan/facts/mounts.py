@@ -10,11 +10,10 @@ from pathlib import Path
 
 from raidplan.facts.block import Names
 from raidplan.facts.machine import Properties
+from raidplan.plan.places import LIVE
 
 FLAGS = frozenset({"ro", "nosuid", "nodev", "noexec", "noatime", "nodiratime", "relatime"})
 """The options of a mount that a remount changes and nothing else (mount(8), options that are independent of file systems)."""
-PSEUDO = ("/proc", "/sys", "/dev", "/run")
-"""Mounts of the kernel's own; nothing below them is anybody's data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ def of_system(mounts: Iterable[Mount], target: str) -> list[Mount]:
     """
     mounts = [*mounts]
     if not target:
-        return [mount for mount in mounts if not any(_lies_in(mount.point, each) for each in PSEUDO)]
+        return [mount for mount in mounts if not any(_lies_in(mount.point, each) for each in LIVE)]
     by_id = {each.id: each for each in mounts}
     return [
         replace(mount, point=mount.point.removeprefix(target) or "/")

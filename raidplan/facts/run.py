@@ -16,6 +16,7 @@ from threading import Event, Timer
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.facts.failure import Failure, failure
 
 if TYPE_CHECKING:
     import sh
@@ -55,10 +56,14 @@ class Result:
         return self.returncode == 0
 
     @property
-    def last_words(self) -> str:
-        """The exit code of the program, and the end of its output."""
-        words = (self.stderr.strip() or self.stdout.strip())[-TAIL:] or "without a word"
-        return f"{self.argv[0]} ended with {self.returncode}: {words}"
+    def said(self) -> str:
+        """The end of its output."""
+        return (self.stderr.strip() or self.stdout.strip())[-TAIL:]
+
+    @property
+    def failure(self) -> Failure:
+        """Why it failed."""
+        return failure("program", self.argv[0], code=self.returncode, said=self.said)
 
 
 class CommandFailed(Exception):

@@ -28,13 +28,11 @@ SMALL = GIB
 """Bytes of a device that is read whole."""
 MOST_PLACES = 192
 BLANK = (0x00, 0xFF)
-INSIDE, THE_DISK = "inside the array on ", "the disk"
-"""The words of a range in an array: these, then its place on the disk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A range of a disk in bytes; `words` are empty for the disk itself."""
+    """A range of a disk in bytes; `words` are those of its partition, empty for the disk itself."""
 
     start: int
     size: int
@@ -123,11 +121,17 @@ def _each_part(size: int) -> Iterator[tuple[int, int]]:
     return ((at, min(EDGE, size - at)) for at in range(0, size, EDGE))
 
 
+def place_words(trace: Trace) -> str:
+    """The range of a trace; nothing for the disk itself."""
+    return f"inside the array on {trace.place or 'the disk'}" if trace.where == "inside" else trace.place
+
+
 def words(trace: Trace) -> str:
     """A trace as a sentence's part; what the disk says of itself is spelled out where it does not print."""
     if trace.type == "unreadable":
-        return f"{trace.place or 'the disk'} cannot be read at byte {trace.start}: {trace.detail}"
-    where = f" in {trace.place}" if trace.place else ""
+        return f"{place_words(trace) or 'the disk'} cannot be read at byte {trace.start}: {trace.detail}"
+    place = place_words(trace)
+    where = f" in {place}" if place else ""
     if trace.type == "data":
         return f"data that nothing here recognises from byte {trace.offset} on{where}"
     label = f" '{escaped(trace.label)}'" if trace.label else ""
@@ -152,8 +156,8 @@ def _at(read: Reader, sector: int, place: Place) -> Iterator[Trace]:
         size = min(block.data_size, place.size - block.data_offset)
         if block.data_offset and size > 0 and place.data:
             # Where an old array's data begins, a part of its content shows.
-            words = f"{INSIDE}{place.words or THE_DISK}"
-            inside = Place(place.start + block.data_offset, size, words, data=False, where="inside")
+            start = place.start + block.data_offset
+            inside = Place(start, size, place.words, data=False, where="inside")
             yield from _at(read, sector, inside)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -31,16 +30,11 @@ def use(kind: UseKind, place: str, **figures: Figure) -> Use:
     return Use(kind, place, figures)
 
 
-def in_short(uses: Iterable[Use]) -> str:
-    """Reasons for a journal, which keeps no sentences."""
-    return "; ".join(f"{each.kind} {each.place} {dict(each.figures)}" for each in uses)
-
-
 class NotWritten(ValueError):
-    """A device or a path must not be written to, and was not."""
+    """A device or a path must not be written to, and was not; as text, for a journal, which keeps no sentences."""
 
     def __init__(self, *uses: Use) -> None:
-        super().__init__(in_short(uses))
+        super().__init__("; ".join(f"{each.kind} {each.place} {dict(each.figures)}" for each in uses))
         self.uses = uses
 
 

@@ -21,11 +21,9 @@ from raidplan.geometry.md_member import (
 from raidplan.geometry.md_shape import (
     array_size,
     check_count,
-    data_disks,
     io_min,
     io_opt,
     kernel_component,
-    read_ahead_bytes,
 )
 
 _MOST_090: Final = 27
@@ -39,7 +37,7 @@ class ArrayGeometry(NamedTuple):
     ``component_bytes`` is the size in the superblock at create time (for linear and raid0, which have none,
     the smallest member's share); ``components_bytes`` is each member's own share in slot order.
     ``used_bytes`` is what sysfs ``component_size`` shows once the kernel runs the array: less than
-    ``component_bytes`` only for raid10. ``stripe_bytes`` is chunk x data disks, 0 for linear and raid1.
+    ``component_bytes`` only for raid10.
     ``io_min`` and ``io_opt`` are what /sys/block/mdN/queue shows; 0 where md sets none and the members
     report none.
     """
@@ -49,10 +47,8 @@ class ArrayGeometry(NamedTuple):
     used_bytes: int
     data_offset_bytes: int
     size_bytes: int
-    stripe_bytes: int
     io_min: int
     io_opt: int
-    read_ahead_bytes: int
 
     @property
     def zones(self) -> int:
@@ -94,17 +90,14 @@ def array(
     if size_limit is not None:
         size = _limited(size_limit, size, level, chunk_bytes)
     shares = tuple(parts) if LEVELS[level].unequal else (size,) * count
-    optimal = io_opt(level, count, chunk, layout, member_io_opt=member_io_opt)
     return ArrayGeometry(
         component_bytes=size,
         components_bytes=shares,
         used_bytes=kernel_component(level, size, count, chunk=chunk, layout=layout),
         data_offset_bytes=offset,
         size_bytes=array_size(level, shares, chunk=chunk, layout=layout),
-        stripe_bytes=chunk_bytes * data_disks(level, count, layout) if LEVELS[level].chunked else 0,
         io_min=io_min(level, chunk, member_io_min=member_io_min),
-        io_opt=optimal,
-        read_ahead_bytes=read_ahead_bytes(optimal),
+        io_opt=io_opt(level, count, chunk, layout, member_io_opt=member_io_opt),
     )
 
 

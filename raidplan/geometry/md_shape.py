@@ -92,15 +92,6 @@ def io_opt(
     return math.lcm(own, member_io_opt) if own and member_io_opt else own or member_io_opt
 
 
-def read_ahead_bytes(optimal_bytes: int) -> int:
-    """The default read-ahead: two optimal I/Os, at least 128 KiB.
-
-    Newer kernels (6.17 on) put the largest request in place of a missing ``io_opt`` on rotational disks, so a
-    raid1 or linear array may start with more.
-    """
-    return max(2 * optimal_bytes, 128 * KIB)
-
-
 def stripe_cache_bytes(entries: int, members: int, page: int = PAGE) -> int:
     """Memory of the raid4/5/6 stripe cache: a page per member and entry; bookkeeping is not counted."""
     return entries * members * page

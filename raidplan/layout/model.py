@@ -16,6 +16,9 @@ from raidplan.layout.kinds.model import HostName, Integer, Model, Name, Size, Sp
 from raidplan.layout.kinds.pool import Pool
 from raidplan.layout.kinds.swap import Swap
 
+BUILT = ("arrays", "encryption", "volume_groups", "filesystems", "swap")
+"""The sections of things that are made on the disks, in the order of a plan."""
+
 
 class Hardware(Model):
     """The machine; the same keys may stand in a file of their own."""

@@ -161,15 +161,21 @@ def kinds(devices: Sequence[Device]) -> tuple[int, int, int]:
 def rate(problem: Problem, demand: Demand, members: Sequence[int]) -> float:
     """Bytes per second under the heads of the slowest member: its own rate, or its share of the narrowest link."""
     devices = [problem.devices[member] for member in members]
-    active = Counter(link for device in devices for link in device.links if link in problem.capacity)
     own = min((demand.pace(device) for device in devices), default=UNKNOWN)
-    shares = (problem.capacity[link] * demand.passed / many for link, many in active.items())
+    shares = (
+        problem.capacity[link] * demand.passed / many for link, many in _active(problem, devices).items()
+    )
     return min((own, *shares))
 
 
 def limits_of(problem: Problem, demand: Demand, members: Sequence[int], rate: float) -> list[str]:
     """The links that give each member no more than this rate, then the devices that have no more themselves."""
     devices = [problem.devices[member] for member in members]
-    active = Counter(link for device in devices for link in device.links if link in problem.capacity)
+    active = _active(problem, devices)
     links = [link for link, many in active.items() if problem.capacity[link] * demand.passed / many <= rate]
     return links + [device.name for device in devices if demand.pace(device) <= rate]
+
+
+def _active(problem: Problem, devices: Sequence[Device]) -> Counter[str]:
+    """The devices that are read through each link at once."""
+    return Counter(link for device in devices for link in device.links if link in problem.capacity)

@@ -8,7 +8,7 @@ from typing import Literal
 from raidplan.base.figures import Figure, Figures
 
 Case = Literal[
-    "form", "version", "digest", "without-whole", "host", "several-actions",
+    "form", "large", "version", "digest", "without-whole", "host", "several-actions",
     "twice", "does-nothing", "not-its-disk", "order", "partitions", "unproven", "unguarded", "unguarded-device",
     "clears-unseen", "image-unseen", "clears-unmade", "clears-without-reason", "two-ways",
 ]  # fmt: skip

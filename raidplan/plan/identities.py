@@ -21,11 +21,15 @@ def made_nodes(plan: Plan) -> dict[str, str]:
     }
 
 
+def partition_of(node: str) -> str:
+    """The UUID of the partition that a step names by its link; empty for any other node."""
+    return node.removeprefix(PARTITION) if node.startswith(PARTITION) else ""
+
+
 def identity_of(node: str, made: Mapping[str, str]) -> str:
     """The name in proofs of the device that a step names `node`; `made` as from `made_nodes`."""
-    if node.startswith(PARTITION):
-        return str(Identity("partition", node.removeprefix(PARTITION)))
-    return made.get(node, node)
+    uuid = partition_of(node)
+    return str(Identity("partition", uuid)) if uuid else made.get(node, node)
 
 
 def node_of(identity: str) -> str:

@@ -75,13 +75,13 @@ MOUNT: Mapping[str, Mapping[str, str]] = {
         "other-mount": OTHER_MOUNT,
         "writable-mount": f"{AT} is mounted at {{point}} already, and writable: {DOWN_FIRST}",
         "writable-array": f"{AT} runs already as {{node}}, and writable: {DOWN_FIRST}",
-        "command": "{command: }: {error}",
+        "command": "{command: }: {failures:; }",
     },
     "not-unmountable": {
         "other-mount": OTHER_MOUNT,
         "mounted": "{place} is mounted too: unmount it first (`{command}`)",
         "swap": f"{AT} is in use: swapoff it first",
-        "command": "{command: }: {error}",
+        "command": "{command: }: {failures:; }",
     },
 }
 """Reasons of `raidplan mount` and `raidplan umount`, by code and case."""

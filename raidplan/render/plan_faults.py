@@ -12,6 +12,7 @@ NONE = "this is not a plan: "
 STEP = f"{NONE}the step {{step}}"
 FAULTS: Mapping[Case, str] = {
     "form": f"{NONE}{{error}}",
+    "large": "it is larger than {most} MiB, too large for a plan",
     "version": "format_version {version} is not known to this raidplan, which reads {known: and }",
     "digest": f"its digest is not that of what stands in it: it was changed, {AGAIN}",
     "without-whole": f"it was made by an earlier raidplan, whose plans do not say what stands: {AGAIN}",

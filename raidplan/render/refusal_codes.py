@@ -100,7 +100,7 @@ CODES: Mapping[Code, tuple[str, str]] = {
     ),
     "not-looked-at": (
         "The command that checks a file system could not read it.",
-        "It may be sound: leave it as it is, and find out why.",
+        "It may be sound: find out why.",
     ),
     "name-taken": (
         "An array, a volume group or a file in /dev has a name that the layout wants.",
@@ -136,28 +136,37 @@ CODES: Mapping[Code, tuple[str, str]] = {
         "Finish it by the plan beside its journal, or `raidplan adopt` this layout.",
     ),
     "machine-changed": (
-        "The machine changed since the plan in the file was made.",
-        "Make the plan again with `raidplan plan`.",
+        "The machine changed since the plan in the file was made, or while a person read its list.",
+        "Make the plan again.",
     ),
     "not-in-plan": (
         "A step is due that the plan in the file lacks.",
-        "Make the plan again with `raidplan plan`.",
+        "Make the plan again.",
     ),
     "journal-hidden": (
         "A mount of this plan would hide the folder of the journal.",
         "Name another folder with --state.",
     ),
+    "journal-unusable": (
+        "The journal, or a file beside it, is damaged or cannot be used.",
+        "Do what the message says.",
+    ),
+    "locked": ("Another raidplan is at work.", "Wait for its end."),
+    "no-room": (
+        "The journal or the safety copies cannot be kept.",
+        "Name another folder with --state.",
+    ),
     "not-mountable": (
-        "A layer of the storage that `mount` brings up is missing, something else is mounted in its place, it is writable where --read-only is asked for, or its command failed.",
-        "Bring the missing device back, or do what the message says.",
+        "What `mount` brings up is missing, writable in spite of --read-only, hidden by another mount, or its command failed.",
+        "Do what the message says.",
     ),
     "not-unmountable": (
-        "Storage that `umount` takes down is in use, something else is mounted in its place, or a command failed.",
-        "End its use, and try again.",
+        "What `umount` takes down is in use, hidden by another mount, or a command failed.",
+        "End its use.",
     ),
     "assembly-held-off": (
         "An interrupted apply still holds off the automatic assembly of arrays.",
-        "The next apply that is not refused ends that, and so does a boot.",
+        "The next apply ends that, and so does a boot.",
     ),
     "not-undoable": (
         "What the last apply wrote over is gone, or there is no copy of it.",

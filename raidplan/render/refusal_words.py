@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from raidplan.render.journal_words import JOURNAL, PLAN_AGAIN
 from raidplan.render.key_words import AT, CLOSED, KEYS
 from raidplan.render.machine_words import MACHINE, MOUNT
 
@@ -11,7 +12,6 @@ UNSEEN = "so its content cannot be read"
 AWAY = "a boot could confuse the two: unplug that disk, or wipe it by hand if nobody needs its content"
 STAYS = "which this plan does not overwrite"
 DESTROYED = "which this plan would destroy: remove"
-PLAN_AGAIN = "create the plan again with `raidplan plan`"
 WAYS_OUT = (
     "the step was interrupted, and it did not leave this: `raidplan adopt` records intact objects as done; wipe by hand "
     "what nobody needs, the top layer first"
@@ -139,7 +139,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "member-exchanged": f"{DIFFERS}; {COMMANDS}, and wait for it; {PARTITIONED}",
         "order": f"{DIFFERS}; list the members in the layout in the order of their slots: {{members:, }}",
         "follows": f"{DIFFERS}; it follows from the {{keys: and |others}}",
-        "label": f"{DIFFERS}; {{advice}}",
+        "label-characters": f"{DIFFERS}; by hand: xfs_io -c 'label -s NEW' at its mount point; xfs_admin takes letters, digits, ._- only",
+        "label-mounted": f"{DIFFERS}; {{type}} takes another label only while it is not mounted: umount {{mounted}}, then apply again",
         "syncing": f"{DIFFERS}; it is syncing ({{action}}); wait until that has finished (mdadm --wait {{node}}), then apply again",
         "rebuilt": f"{DIFFERS}; a member is rebuilding, or waits for its rebuild: look at it (mdadm --detail {{node}}), wait "
         "(mdadm --wait {node}), then apply again",
@@ -195,21 +196,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "copy": "{devices: and } have the same {name} {uuid}: give the copy another one ({command}), or unplug it",
     },
     **KEYS,
-    # the journal, and plans in files
-    "undo-interrupted": {"": "an undo of the last apply was interrupted: finish it with `raidplan undo`"},
-    "interrupted-elsewhere": {
-        "": "the apply of {began} was interrupted in {steps:5}, which this plan lacks: finish it with `raidplan apply` of "
-        "{files: and } beside its journal; if that is impossible, as after the death of a disk, run `raidplan adopt` with this layout"
-    },
-    "machine-changed": {"": "{place} was {planned} when the plan was made, and is {now}"},
-    "not-in-plan": {
-        "": f"the plan file lacks the step that is due now: {{step}} ({{place}}); {PLAN_AGAIN}",
-        "otherwise": f"{{step}} ({{place}}) would now be done in another way than the step {{id}} of the plan file says: {PLAN_AGAIN}",
-    },
-    "journal-hidden": {"": "the mount at {point} would hide the journal in {place}: name another folder with --state"},
-    "assembly-held-off": {
-        "": "{place} of an interrupted apply still prevents automatic assembly: the next apply that is not refused removes it"
-    },
+    **JOURNAL,
     "not-undoable": {
         "passed": "the point of no return was passed by {step}{say:? (%)}: what was there before is gone or mixed with new data",
         "not-in-layout": "{place} was written to, and the layout that was applied last does not have it",
@@ -281,7 +268,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "link": "{place} is a symbolic link, and its target would stay as it is: replace the link by the image",
         "in-the-way": "{place} is in the way where raidplan makes and keeps images: move it away",
         "foreign-file": "{place} is no image, but lies in the folder where raidplan makes them: move it away",
-        "unreadable": "{error}: renew the image ({command}), or remove it with its kernel",
+        "unreadable": "{failures:; }: renew the image ({command}), or remove it with its kernel",
         "unpacker-missing": "the program {place} is missing, which unpacks the initramfs: install it",
         "run-parts-missing": "the program run-parts is missing, which runs what is in {place}: install it",
         "read-only": "{place} is mounted read-only, so no initramfs can be made: mount -o remount,rw {place}",

@@ -8,6 +8,7 @@ from typing import Any
 from raidplan.apply.refusal import Refusal
 from raidplan.render.change_words import with_words
 from raidplan.render.deviations import deviation_texts
+from raidplan.render.failures import failure_text, failure_texts
 from raidplan.render.refusal_codes import CODES
 from raidplan.render.refusal_words import SENTENCES
 from raidplan.render.sentences import filled
@@ -21,6 +22,7 @@ def refusal_text(refusal: Refusal) -> str:
         "line": refusal.line,
         "differences": deviation_texts(refusal.deviations),
         "uses": use_texts(refusal.uses),
+        "failures": failure_texts(refusal.failures),
     }
     figures = {**with_words(refusal.figures), **more}
     return filled(SENTENCES[refusal.code][refusal.case], figures)
@@ -32,11 +34,13 @@ def refusal_to_data(refusal: Refusal) -> dict[str, Any]:
         {"property": each.name, "found": each.found, "planned": each.planned} for each in refusal.deviations
     ]
     said = use_texts(refusal.uses)
+    error = failure_text(refusal.failures)
+    more = {**({"found": said, "use": said[0]} if said else {}), **({"error": error} if error else {})}
     known = {
         "case": refusal.case,
         "place": refusal.place,
         "line": refusal.line,
-        "figures": {**with_words(refusal.figures), **({"found": said, "use": said[0]} if said else {})},
+        "figures": {**with_words(refusal.figures), **more},
         "differences": differ,
         "uses": [
             {"kind": each.kind, "place": each.place, "figures": dict(each.figures)} for each in refusal.uses

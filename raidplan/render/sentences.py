@@ -4,6 +4,7 @@
 | --- | --- |
 | `{x}` | the figure; `unknown` if it is empty, `nothing` if it is a list without entries |
 | `{x:size}`, `{x:exact}` | bytes as `4.00 TB`, as `4.00 TB (4000787030016 bytes)` |
+| `{x:lines}` | the words of a program, in their lines |
 | `{x:; }` | a list, joined by what stands behind the colon |
 | `{x:5}`, `{x:5; }` | a list, of which five are shown and the others counted |
 | `{x:?, as % does}` | nothing if the figure is empty, else this text with the figure for `%`; of a list, `{x:?; ?(%)}` |
@@ -43,6 +44,8 @@ def _shown(value: Any, form: str) -> str:
         return (between or ", ").join(parts[: int(most)] if more else parts) + more
     if form == "exact":
         return f"{human(value)} ({value} bytes)"
+    if form == "lines":
+        return "\n".join(map(escaped, str(value).split("\n")))
     return human(value) if form == "size" else escaped(str(value))
 
 

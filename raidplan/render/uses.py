@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from raidplan.facts.uses import Use, UseKind
 from raidplan.render.sentences import filled
@@ -36,7 +36,7 @@ USES: Mapping[UseKind, str] = {
     "other-disk": "{place} is no longer the disk that was {disk}",
     "other-array": "{place} is no longer the array {uuid}",
     "link": "{place} is a symbolic link, which could lead anywhere",
-    "leads-out": "{place} leads out of the target",
+    "leads-out": "{place} leads out of the target{to:?, to %}",
     "carries": "{place} carries {content}",
     "table": "{place} has the partition table {uuid}",
     "group": "{place} belongs to the volume group '{group}'",
@@ -44,15 +44,10 @@ USES: Mapping[UseKind, str] = {
     "used": "{place} is in use, {uses:, }",
     "stain": "{place} holds {stain}",
 }
-UNKNOWN = {"below": "", "process": 0, "program": ""}
+UNKNOWN = {"below": "", "to": "", "process": 0, "program": ""}
 
 
 def use_texts(uses: Iterable[Use]) -> tuple[str, ...]:
     """The sentences, each once."""
     known = (filled(USES[each.kind], {**UNKNOWN, **each.figures, "place": each.place}) for each in uses)
     return tuple(dict.fromkeys(known))
-
-
-def failure_text(message: str, uses: Sequence[Use]) -> str:
-    """Why a step failed: the last words of its program, or what kept it from being begun."""
-    return f"not done, because {'; '.join(use_texts(uses))}" if uses else message

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from raidplan.base.findings import Path, Severity, dotted, nearest, suggestion
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.topology import Topology
+from raidplan.topology.resolve import MANY
 
 PLACES = {
     "bus": ("bus",),
@@ -16,9 +17,6 @@ PLACES = {
     "disk": ("bus", "controller", "multiplier", "expander"),
 }
 """The kinds of things that each kind can be attached to."""
-
-MANY = 20
-"""After so many unknown names no near miss is looked for: it takes a comparison with every known name."""
 
 
 @rule(Severity.ERROR)

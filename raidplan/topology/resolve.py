@@ -13,11 +13,11 @@ from raidplan.layout.kinds.boot_options import ESP_MOUNTS
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Use
 from raidplan.layout.kinds.disk import partition_for
 from raidplan.layout.kinds.meant_range import meant_range
-from raidplan.layout.model import Layout
+from raidplan.layout.model import BUILT, Layout
 from raidplan.topology.meant_partition import meant_partition
 from raidplan.topology.wiring import Wiring
 
-SECTIONS = ("hardware.disks", "arrays", "encryption", "volume_groups", "filesystems", "swap")
+SECTIONS = ("hardware.disks", *BUILT)
 """The sections of a layout that are built, whatever they hold."""
 DISKS: Path = ("hardware", "disks")
 MANY = 20

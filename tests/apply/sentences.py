@@ -12,8 +12,9 @@ from raidplan.apply.refusal import Refusal
 from raidplan.base.figures import Figure, Figures
 from raidplan.facts.prove import Deviation
 from raidplan.facts.uses import NotWritten, Use, UseKind, use
+from raidplan.render.failures import failure_text
 from raidplan.render.refusals import refusal_text
-from raidplan.render.uses import failure_text, use_texts
+from raidplan.render.uses import use_texts
 
 
 def sentences(refusals: Iterable[Refusal]) -> Sequence[str]:
@@ -37,7 +38,7 @@ def not_cleared(kind: UseKind, place: str, **figures: Figure) -> Iterator[None]:
 
 def failures(outcome: Outcome) -> dict[str, str]:
     """Why steps failed, in words, by id."""
-    return {step: failure_text(words, outcome.uses.get(step, ())) for step, words in outcome.failed.items()}
+    return {step: failure_text(why) for step, why in outcome.failed.items()}
 
 
 def advice_text(case: str, figures: Figures) -> str:

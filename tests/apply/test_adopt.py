@@ -22,7 +22,7 @@ from raidplan.apply.decide.unplanned import unplanned
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.past import Past
-from raidplan.apply.refusal import Refusal
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.world import World
 from raidplan.cli.adopt import _journal, _record
 from raidplan.facts.machine import BlockFact
@@ -228,7 +228,7 @@ def test_a_sound_journal_that_cannot_be_written_stays_where_it_is(why: int, tmp_
         opened.write('{"number": 2, "bef')  # the power was cut
     before = file.read_bytes()
     arguments = argparse.Namespace(state=str(tmp_path))
-    with pytest.raises(BrokenJournal, match=f"cannot be mended: {os.strerror(why)}"):
+    with pytest.raises(BrokenJournal, match=f"journal-unusable end .*{os.strerror(why)}"):
         _journal(plan_of("raid1-pair"), arguments, Unwritable(why))
     assert file.read_bytes() == before and not (tmp_path / "journal.damaged").exists()
     assert _journal(plan_of("raid1-pair"), arguments, World()).past.is_open
@@ -242,8 +242,9 @@ def test_a_journal_that_was_changed_is_kept_aside(tmp_path: Path) -> None:
     assert not _journal(plan_of("raid1-pair"), arguments, World()).past.is_open
     assert (tmp_path / "journal.damaged").read_text() == "changed\n"
     file.write_text("changed\n")
-    with pytest.raises(BrokenJournal, match=r"journal.damaged is there already"):
+    with pytest.raises(BrokenJournal) as refused:
         _journal(plan_of("raid1-pair"), arguments, World())
+    assert refused.value.refusal == refusal("journal-unusable", "kept-before", place=f"{file}.damaged")
 
 
 def test_a_damaged_journal_that_cannot_be_moved_is_refused(
@@ -255,7 +256,7 @@ def test_a_damaged_journal_that_cannot_be_moved_is_refused(
     open_journal(tmp_path, World()).begin("{}", "sha256:plan")
     (tmp_path / "journal").write_text("changed\n")
     monkeypatch.setattr(Path, "rename", read_only)
-    with pytest.raises(BrokenJournal, match=r"it cannot be kept as .*damaged: Read-only file system"):
+    with pytest.raises(BrokenJournal, match=r"journal-unusable not-kept .*damaged.*Read-only file system"):
         _journal(plan_of("raid1-pair"), argparse.Namespace(state=str(tmp_path)), World())
 
 

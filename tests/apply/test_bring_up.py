@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.bring_up import Command, Wish, bring_down
-from raidplan.apply.refusal import refusal
 from raidplan.facts.run import Result
 from raidplan.plan.step import Plan
 from tests.apply.rescue import LAYOUT, Rescue, as_applied, down, guards, plan_of, up, without
@@ -86,8 +85,8 @@ def test_swap_in_use_is_not_taken_away(made: Rescue) -> None:
 def test_a_command_that_fails_ends_it(made: Rescue) -> None:
     made.lie = {"umount /mnt/srv": "failed after all"}
     (failed,) = bring_down(made.plan, made, lambda command: None)
-    lie = Result(("umount",), 1, "", "a lie").last_words
-    assert failed == refusal("not-unmountable", "command", command=("umount", "/mnt/srv"), error=lie)
+    assert (failed.case, failed.figures["command"]) == ("command", ("umount", "/mnt/srv"))
+    assert failed.failures == (Result(("umount",), 1, "", "a lie").failure,)
     assert len(made.ran) == 1
     made.lie = {}
     told: list[Command] = []
@@ -96,6 +95,6 @@ def test_a_command_that_fails_ends_it(made: Rescue) -> None:
     down(made)
     made.lie = {" ".join(told[0]): "failed after all"}
     (failed,) = up(made)
-    lie = Result(("mdadm",), 1, "", "a lie").last_words
-    assert failed == refusal("not-mountable", "command", command=told[0], error=lie)
+    assert (failed.code, failed.figures["command"]) == ("not-mountable", told[0])
+    assert failed.failures == (Result(("mdadm",), 1, "", "a lie").failure,)
     assert len(made.ran) == 1

@@ -13,7 +13,7 @@ from raidplan.apply.bring_up import Wish, bring_down
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.strangers import inside, strangers
 from raidplan.base.figures import Figures
-from raidplan.cli import OK, REFUSED, STOPPED, mount, passphrase, umount
+from raidplan.cli import OK, REFUSED, STOPPED, mount, passphrase, refusals, umount
 from raidplan.facts.block import Names
 from raidplan.facts.mounts import mount_objects, of_system, parse_mountinfo
 from raidplan.render.refusals import refusal_text
@@ -201,7 +201,8 @@ def run_with(
 ) -> tuple[int, list[str]]:
     """The exit code of the command line on a simulated machine, and what it says."""
     said: list[str] = []
-    monkeypatch.setattr(mount, "talk", said.append)
+    for module in (mount, refusals):
+        monkeypatch.setattr(module, "talk", said.append)
     monkeypatch.setattr(mount, "plan_of", lambda arguments: made.plan)
     monkeypatch.setattr(mount, "only_one", lambda: nullcontext(-1))
     monkeypatch.setattr(mount, "World", lambda keep, target: made)

@@ -75,8 +75,8 @@ REFUSED = {
     "smaller volume": (set_to("volume_groups", "v", "volumes", "x", "size", "896MiB"), "differs commands", ("lvreduce --size=939524096b /dev/v/x",)),
     "mount point": (set_to("filesystems", "a", "mount", "/srv/b"), "mount-conflict point", ("now /srv/a", "planned /srv/b")),
     "journal mode": (set_to("filesystems", "a", "options", ["data=journal"]), "mount-conflict options", ("with data=journal",)),
-    "label in use": (set_to("filesystems", "home", "label", "new"), "differs label", ("umount /srv/home",)),
-    "hostile label": (set_to("filesystems", "x", "label", "a b;c"), "differs label", ("xfs_io",)),
+    "label in use": (set_to("filesystems", "home", "label", "new"), "differs label-mounted", ("mounted /srv/home", "type xfs")),
+    "hostile label": (set_to("filesystems", "x", "label", "a b;c"), "differs label-characters", ("a b;c",)),
     "swap in use": (set_to("swap", "s", "label", "two"), "differs swap-in-use", ("/dev/disk/by-partuuid/",)),
     "size of a swap file": (set_to("swap", "f", "size", "128MiB"), "differs swap-file", ("/srv/a/swap",)),
 }  # fmt: skip

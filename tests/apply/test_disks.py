@@ -21,6 +21,7 @@ from raidplan.apply.refusal import refusal
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import Mismatch, match
 from raidplan.facts.uses import NotWritten, Use, use
+from raidplan.plan import identities
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.step import Plan, Run, Step, Zero
 from tests.apply.sentences import failures, not_cleared
@@ -225,7 +226,7 @@ def test_f21_a_link_to_another_partition_is_not_followed(
 ) -> None:
     """Both partitions are blank: nothing but the table tells that the link is wrong."""
     nodes = []
-    monkeypatch.setattr(guard, "PARTITION", f"{tmp_path}/")
+    monkeypatch.setattr(identities, "PARTITION", f"{tmp_path}/")
     uuids = ["aaaaaaaa-1111-4222-8333-123456789abc", "bbbbbbbb-1111-4222-8333-123456789abc"]
     try:
         for uuid in uuids:

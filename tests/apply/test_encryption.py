@@ -34,6 +34,7 @@ from raidplan.cli import apply as apply_command
 from raidplan.cli.passphrase import NoPassphrase, passphrases
 from raidplan.facts import Machine
 from raidplan.facts.block import Block, read_at
+from raidplan.facts.failure import failure
 from raidplan.facts.initramfs import encryptions_opened
 from raidplan.facts.luks import header_on, parse_tables
 from raidplan.facts.prove import Deviation
@@ -304,7 +305,7 @@ def test_an_initramfs_that_cannot_open_the_root_is_refused_or_not_taken(tmp_path
     assert encryptions_opened(image) == {UUID}
     assert [*unproven([image], RenewInitramfs(encrypted=(UUID,)), tmp_path)] == []
     (closed,) = unproven([image], RenewInitramfs(encrypted=(UUID, "another")), tmp_path)
-    assert "does not open the encryption another, and the system could not start from it" in closed
+    assert closed == failure("image-encryption", image, uuids=("another",))
 
 
 def test_an_initramfs_that_finds_no_volume_of_the_root_is_refused_or_not_taken(tmp_path: Path) -> None:
@@ -325,7 +326,7 @@ def test_an_initramfs_that_finds_no_volume_of_the_root_is_refused_or_not_taken(t
     whole.write_bytes(cpio({"usr/sbin/lvm": b"program"}))
     assert [*unproven([whole], renewal, tmp_path)] == []
     (found,) = unproven([image], renewal, tmp_path)
-    assert "activates no LVM volume, and the system could not start from it" in found
+    assert found == failure("image-volumes", image)
 
 
 def test_a_header_whose_key_nobody_has_shown_is_not_adopted(plan: Plan, tmp_path: Path) -> None:
@@ -374,7 +375,7 @@ def test_without_a_passphrase_the_command_ends_with_4(
     monkeypatch.setattr(apply_command, "plan_of", lambda arguments: plan)
     monkeypatch.setattr(apply_command, "only_one", nullcontext)
     monkeypatch.setattr(apply_command, "_apply", refusing)
-    assert apply_command.run(Namespace()) == REFUSED
+    assert apply_command.run(Namespace(events=None)) == REFUSED
     why = refusal("terminal-missing", place="encryption.crypt", line=8)
     assert f"refused: {refusal_text(why)}" in capsys.readouterr().err
 

@@ -16,6 +16,7 @@ from raidplan.apply.execute import WORKERS, Event, Outcome
 from raidplan.apply.execute import execute as execute_in
 from raidplan.apply.world import World, attribute
 from raidplan.facts import DiskFact
+from raidplan.facts.failure import failure
 from raidplan.facts.run import Result
 from raidplan.facts.uses import Use, use
 from raidplan.plan.step import Plan, Proof, Run, SetAttribute, Step
@@ -131,7 +132,7 @@ def test_a_failure_starts_nothing_new_and_lets_the_others_finish() -> None:
     slow = step("slow", "sleep", "0.3")
     outcome = execute(plan(step("bad", "false"), slow, step("later", needs=("slow",))), {}, log)
     assert outcome.done == ["slow"] and outcome.left == ["later"]
-    assert "false ended with 1" in outcome.failed["bad"]
+    assert outcome.failed["bad"] == (failure("program", "false", code=1, said=""),)
     assert not outcome.complete
 
 

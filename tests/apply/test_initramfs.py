@@ -11,15 +11,17 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.configuration import initramfs
-from raidplan.apply.configuration.initramfs import reasons_not_to_renew, renew
+from raidplan.apply.configuration.initramfs import reasons_not_to_renew
 from raidplan.apply.refusal import refusal
 from raidplan.apply.world import World
+from raidplan.facts.failure import failure
 from raidplan.facts.host import read_initramfs
 from raidplan.facts.initramfs import arrays_named, images
 from raidplan.facts.run import Result
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
 from raidplan.plan.places import INITRAMFS_ASIDE
 from raidplan.plan.step import RenewInitramfs
+from raidplan.render.failures import failure_text
 from tests.absent import needs_root
 from tests.initramfs import UUID, boot, cpio
 
@@ -39,6 +41,11 @@ TOOLS = {
     "makes it empty": ': >"$2"',
 }
 """What stands in for mkinitramfs."""
+
+
+def renew(action: RenewInitramfs, world: World, *, keep: bool = True) -> str:
+    """Why not, in words."""
+    return failure_text(initramfs.renew(action, world, keep=keep))
 
 
 class Killed(BaseException):
@@ -399,7 +406,9 @@ def test_a_full_boot_is_found_out_before(root: Path, monkeypatch: pytest.MonkeyP
     )
     (root / "boot/initrd.img-6.1").write_bytes(b"broken")
     (broken,) = reasons_not_to_renew(root, "6.1", RenewInitramfs())
-    assert broken.case == "unreadable" and "initrd.img-6.1" in str(broken.figures["error"])
+    assert broken.case == "unreadable" and broken.failures == (
+        failure("image-no-archive", root / "boot/initrd.img-6.1", byte=0),
+    )
     for file in (root / "boot").glob("[iv]*"):
         file.unlink()
     (none,) = reasons_not_to_renew(root, "6.1", RenewInitramfs())

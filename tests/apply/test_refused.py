@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,7 +25,7 @@ from raidplan.apply.journal.lock import only_one
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.step_fingerprints import marks
 from raidplan.apply.preflight.mounted import hidden, in_memory
-from raidplan.apply.refusal import refusal
+from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.undo import copies, copying
 from raidplan.apply.undo.copies import Copy, packed, read_copies
 from raidplan.apply.undo.copying import NoRoom, Start, keep
@@ -35,7 +36,7 @@ from raidplan.facts.host import HOLD
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.match import match
 from raidplan.plan.step import Plan, RenewInitramfs
-from raidplan.render.refusals import refusal_text
+from raidplan.render.refusals import refusal_text, refusal_to_data
 from tests.apply.earlier import plan_of as changed_plan
 from tests.apply.earlier import set_to, standing
 from tests.apply.runs import apply, impatient, machine
@@ -143,7 +144,7 @@ def test_copies_that_have_no_room(plan: Plan, tmp_path: Path, monkeypatch: pytes
     decision = decided(plan, box())
     simulated = Simulated(plan, tmp_path, State())
     start = Start(plan, decision.left, decision.disks, decision.machine, Past(), simulated)
-    with pytest.raises(NoRoom, match="name another folder with --state"):
+    with pytest.raises(NoRoom, match="no-room copies"):
         keep(start, tmp_path)
     assert not simulated.effects
 
@@ -156,7 +157,7 @@ def test_a_copy_that_was_changed(tmp_path: Path) -> None:
     digests = {"d0.disk": "sha256:" + hashlib.sha256(data).hexdigest()}
     assert read_copies(tmp_path, digests).disks["d0"].pieces == {0: b"front"}
     file.write_bytes(data[:-1] + b"x")
-    with pytest.raises(ValueError, match="is not the copy that the journal speaks of"):
+    with pytest.raises(BrokenJournal, match="copy-changed"):
         read_copies(tmp_path, digests)
 
 
@@ -166,20 +167,20 @@ def test_a_copy_that_was_changed(tmp_path: Path) -> None:
 def test_a_copy_of_another_version(name: str, data: bytes, tmp_path: Path) -> None:
     (tmp_path / copies.COPIES).mkdir()
     (tmp_path / copies.COPIES / name).write_bytes(data)
-    with pytest.raises(ValueError, match=f"{name} was written by another version of raidplan"):
+    with pytest.raises(BrokenJournal, match="copy-unread"):
         read_copies(tmp_path, {name: "sha256:" + hashlib.sha256(data).hexdigest()})
 
 
 def test_a_journal_that_has_no_place(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(BrokenJournal, match=r"folder .*/file/state cannot be made: Not a directory"):
+    with pytest.raises(BrokenJournal, match=r"no-folder .*Not a directory"):
         open_journal(tmp_path / "file/state", world.World())
 
 
 def test_a_file_that_is_too_large_to_be_a_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     open_journal(tmp_path / "state", world.World()).begin("{}", "sha256:plan")
     monkeypatch.setattr(journal, "MAX_BYTES", 100)
-    with pytest.raises(BrokenJournal, match="is not a journal of ours"):
+    with pytest.raises(BrokenJournal, match="journal-unusable large"):
         read_past(tmp_path / "state")
 
 
@@ -202,7 +203,7 @@ def test_a_journal_that_takes_nothing_stops_all_before_the_first_step(plan: Plan
     held = simulated.path(HOLD)  # by an earlier run that was killed
     held.parent.mkdir(parents=True)
     held.touch()
-    with pytest.raises(NoRoom, match="No space left on device; name another folder with --state"):
+    with pytest.raises(NoRoom, match=r"no-room folder .*No space left on device"):
         apply(plan, simulated)
     assert simulated.executed == ["udevadm control --reload"] and not held.exists()
 
@@ -226,7 +227,7 @@ def test_a_journal_whose_torn_end_cannot_be_cut_off(tmp_path: Path) -> None:
         def effect(self, kind: str, what: str, act: Callable[[], Any]) -> Any:
             raise OSError(errno.EROFS, "Read-only file system")
 
-    with pytest.raises(BrokenJournal, match="journal cannot be mended: Read-only file system"):
+    with pytest.raises(BrokenJournal, match=r"journal-unusable end .*Read-only file system"):
         open_journal(tmp_path / "state", ReadOnly())
 
 
@@ -324,8 +325,35 @@ def test_two_applies_at_once(layout: str, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("raidplan.cli.apply.only_one", lambda: only_one(lock))
     with only_one(lock):
         assert run(["apply", layout, "--state", str(tmp_path / "state"), "--confirm", "pair"]) == 4
-    said = capsys.readouterr().err
-    assert "refused: another raidplan" in said and lock in said
+    assert capsys.readouterr().err.count(f"refused: {refusal_text(refusal('locked', place=lock))}\n") == 1
+
+
+@pytest.fixture
+def damaged(layout: str, tmp_path: Path) -> tuple[Refusal, Path]:
+    """Why the journal below cannot be read, and its folder."""
+    state = tmp_path / "state"
+    state.mkdir(mode=0o700)
+    (state / "journal").write_text("changed\n")
+    return refusal("journal-unusable", "line", place=str(state / "journal"), number=1), state
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root reads the journal")
+def test_every_refusal_of_apply_is_an_event(damaged: tuple[Refusal, Path], layout: str, tmp_path: Path) -> None:  # fmt: skip
+    why, state = damaged
+    events = tmp_path / "events"
+    with only_one():
+        assert run(["apply", layout, "--state", str(state), "--events", str(events)]) == 4
+    assert run(["apply", layout, "--state", str(state), "--events", str(events)]) == 4
+    told = [json.loads(line) for line in events.read_text().splitlines()]
+    assert [each["code"] for each in told] == ["locked", "journal-unusable"]
+    assert told[1]["message"] == refusal_text(why)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root reads the journal")
+def test_a_plan_beside_a_damaged_journal_is_refused(damaged: tuple[Refusal, Path], layout: str, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    why, state = damaged
+    assert run(["plan", layout, "--state", str(state), "--format", "json"]) == 4
+    assert json.loads(capsys.readouterr().out)["refusals"] == [refusal_to_data(why)]
 
 
 def test_a_block_without_a_name_is_not_taken_out(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from raidplan.facts import Machine
 from raidplan.facts.host import read_key_files
 from raidplan.facts.machine import Properties
 from raidplan.facts.run import Result
+from raidplan.facts.uses import NotWritten
 from raidplan.plan.boot_loaders import AFTER_INITRAMFS, DPKG, EFI_IMAGES, HOOK, SHIM
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.places import STATE
@@ -228,6 +229,25 @@ def test_a_journal_in_a_folder_of_its_own_is_handed_over_without_what_else_lies_
     assert [folder.name for folder in below.parent.iterdir()] == ["fresh"]
     assert apply_command._hand_over(decided(root, state), below / ".." / "fresh", world) == OK
     assert not (below / "handed-over").exists()
+
+
+def test_a_journal_that_finds_no_room_below_the_target_stays_and_is_no_bug(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, state = rescue(tmp_path)
+    assert apply(plan(), Simulated(plan(), root, state)) == "done"
+    install(root)
+    (root / "var/lib/raidplan").rename(tmp_path / "usb")
+
+    class Full(Simulated):
+        def effect(self, kind, what, act):  # type: ignore[no-untyped-def]
+            if kind == "write":
+                raise OSError(28, "No space left on device")
+            return super().effect(kind, what, act)
+
+    assert apply_command._hand_over(decided(root, state), tmp_path / "usb", Full(plan(), root, state)) == STOPPED  # fmt: skip
+    assert "No space left on device; run `raidplan apply` again" in capsys.readouterr().err
+    assert (tmp_path / "usb/journal").exists() and not (tmp_path / "usb/handed-over").exists()
 
 
 def test_of_a_server_that_somebody_else_made_there_is_no_journal_to_hand_over(tmp_path: Path) -> None:
@@ -541,13 +561,13 @@ def test_no_file_is_written_through_a_link_that_leads_out_of_the_target(tmp_path
     (target / "usr/etc/fstab").unlink()
     (target / "usr/etc/fstab").symlink_to(own / "fstab")
     assert refused() == [str(own / "fstab")]
-    with pytest.raises(ValueError, match="leads out of the target"):
+    with pytest.raises(NotWritten, match=r"^leads-out "):
         write(WriteFile("/etc/fstab", "ours\n"), World(target=str(target)))
     (target / "etc").unlink()
     (target / "etc").symlink_to(own)
     (target / "var").symlink_to(own)
     assert refused() == [str(own / "fstab"), str(own / "lib/raidplan")]
-    with pytest.raises(ValueError, match="leads out of the target"):
+    with pytest.raises(NotWritten, match=r"^leads-out "):
         hand_over(own, target / "var/lib/raidplan/h", World(target=str(target)))
     assert not [*own.iterdir()]
 

@@ -79,7 +79,7 @@ def test_its_image_is_read_and_made_anew(root: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("os.uname", lambda: type("uname", (), {"release": "6.1"}))
     assert read_initramfs(root, "6.1") == {"current": {"fresh": False}}
     world = Imagining(root)
-    assert renew(RENEWAL, world) == ""
+    assert renew(RENEWAL, world) == []
     assert world.told == [
         f"imagine --kernel=6.1 {INITRAMFS_ASIDE}/initramfs-6.1.img",
         "run-parts --arg=6.1 --arg=/boot/initramfs-6.1.img /etc/imagine/hooks",

@@ -322,7 +322,8 @@ def test_a_plan_that_is_not_that_of_the_run_undoes_nothing(
     mail = changed_plan(tmp_path / "mail", set_to("monitoring", "mail", "third@example.org"))
     killed_before(mail, root, state, lambda kind, what: kind == "rename" and what.endswith("/plan.json"))
     assert undone(mail, root, state) == 4
-    assert "is not the plan of the apply of which the journal speaks last" in capsys.readouterr().err
+    other = refusal("journal-unusable", "other-plan", place=str(root / FOLDER / "plan.json"))
+    assert refusal_text(other) in capsys.readouterr().err
     assert configuration(root, state) == was
     killed_before(mail, root, state, record(2))
     assert undone(mail, root, state) == 0, "with the plan in its place all that was written comes back"

@@ -14,6 +14,7 @@ from raidplan.apply.undo.copies import Copies, Copy, FileCopy, digest
 from raidplan.apply.undo.undo import Way, go_back, way_back
 from raidplan.apply.world import World
 from raidplan.base.figures import Figure, Figures
+from raidplan.facts.uses import NotWritten
 from raidplan.plan.step import Plan, Step
 from tests.apply.stacks import LAYOUT, MIB, TB, Box, plan_of
 
@@ -218,6 +219,6 @@ def test_a_disk_that_was_exchanged_after_the_decision(plan: Plan, tmp_path: Path
     box = made(plan)
     box.disks["sdb"] = replace(box.disks["sdb"], instance="1")
     found, world = way(plan, box, Kept(tmp_path)), Kept(tmp_path, instance="2")
-    with pytest.raises(ValueError, match="/dev/sdb is no longer the disk that was d0"):
+    with pytest.raises(NotWritten, match=r"^other-disk /dev/sdb .*d0"):
         go_back(found, world, lambda name: None)
     assert not world.written

@@ -143,7 +143,7 @@ def test_events(tmp_path: Path) -> None:
         Refusal("not-root"),
         Outcome(
             done=["a"],
-            failed={"b": "no"},
+            failed={"b": ()},
             left=["c"],
             unproven=[Refusal("not-as-planned", "journal", "/j", figures={"error": "full"})],
         ),

@@ -36,7 +36,7 @@ def made(folder: Path, size: int, *, sector: int = 512, label: str | None = None
     device = on(file, size, sector)
     F2FS.fits(wanted(label), device)
     answer = run(F2FS.make(wanted(label), device, UUID))
-    assert answer.ok, answer.last_words
+    assert answer.ok, answer.said
     return file
 
 
@@ -69,14 +69,14 @@ def test_its_limits(tmp_path: Path) -> None:
     file = made(tmp_path, 64 * MIB, label="ä" * 256)
     assert run(F2FS.relabel(str(file), "ä" * 255, "")).ok
     again = run(F2FS.make(wanted(), on(file, 64 * MIB), UUID))
-    assert not again.ok and "-f option to force overwrite" in again.last_words
+    assert not again.ok and "-f option to force overwrite" in again.said
 
 
 @pytest.mark.parametrize("label", ["new", "", "-f", "a b;c$x", "𝄞"])
 def test_it_is_labelled(label: str, tmp_path: Path) -> None:
     file = made(tmp_path, 64 * MIB, label="old")
     answer = run(F2FS.relabel(str(file), label, ""))
-    assert answer.ok, answer.last_words
+    assert answer.ok, answer.said
     assert run(["blkid", "-p", "-o", "value", "-s", "LABEL", str(file)]).stdout.rstrip("\n") == label
 
 

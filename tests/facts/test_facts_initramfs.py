@@ -36,7 +36,7 @@ def test_every_compression_behind_microcode(packer: str, tmp_path: Path) -> None
     file = image(tmp_path, made)
     assert arrays_named(file) == {UUID} and not initramfs.unpacker(file)
     cut = image(tmp_path, made[:-100_000])
-    with pytest.raises(Unreadable, match=r"ends in the middle|cannot be unpacked"):
+    with pytest.raises(Unreadable, match=r"^image-(short|packed) "):
         arrays_named(cut)
 
 
@@ -55,9 +55,9 @@ def test_what_is_no_image(rest: bytes, tmp_path: Path) -> None:
 
 def test_a_damaged_length_takes_no_memory(tmp_path: Path) -> None:
     huge = EARLY[:54] + b"FFFFFFFF" + EARLY[62:]
-    with pytest.raises(Unreadable, match="ends in the middle"):
+    with pytest.raises(Unreadable, match=r"^image-short "):
         arrays_named(image(tmp_path, huge))
-    with pytest.raises(Unreadable, match="damaged"):
+    with pytest.raises(Unreadable, match=r"^image-damaged "):
         arrays_named(image(tmp_path, EARLY[:94] + b"FFFFFFFF" + EARLY[102:]))
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from raidplan.facts import DiskFact, Machine, PartitionFact
+from raidplan.facts.failure import Failed
 from raidplan.facts.machine import Trace
 from raidplan.facts.problem import Problem
 from raidplan.facts.prove import Deviation, differences
@@ -102,13 +103,13 @@ def test_snapshot_and_back():
 def test_what_is_no_snapshot(change):
     data = json.loads(json.dumps(snapshot().to_data()))
     change(data)
-    with pytest.raises(ValueError, match=r"snapshot|format_version"):
+    with pytest.raises(Failed, match=r"^snapshot"):
         Machine.from_data(data)
 
 
 @pytest.mark.parametrize("data", [None, [], "x", 1])
 def test_what_is_no_object(data):
-    with pytest.raises(ValueError, match="not a snapshot"):
+    with pytest.raises(ValueError, match=r"^snapshot "):
         Machine.from_data(data)
 
 

@@ -52,7 +52,6 @@ def test_as_mdadm_and_the_kernel_made_it(row: dict[str, Any]) -> None:
     assert made.size_bytes == row["sectors"] * SECTOR
     assert made.data_offset_bytes == row["data_offset_sectors"] * SECTOR
     assert (made.io_min, made.io_opt) == (row["io_min"], row["io_opt"])
-    assert made.read_ahead_bytes == row["read_ahead_kib"] * KIB
     if not LEVELS[row["level"]].unequal:  # the kernel shows 0 for those
         assert made.used_bytes == row["component_kib"] * KIB
     if "superblock_sectors" in row:
@@ -184,7 +183,7 @@ def test_the_limit_of_a_component_on_both_sides() -> None:
 
 def test_queues_of_members_that_say_nothing() -> None:
     made = md.array([GIB] * 2, "raid1")
-    assert (made.io_min, made.io_opt, made.stripe_bytes) == (0, 0, 0)
+    assert (made.io_min, made.io_opt) == (0, 0)
 
 
 def test_explicit_size_of_raid1_is_not_rounded_to_64_kib() -> None:

@@ -12,13 +12,18 @@ from raidplan.review.pipeline import Loaded
 from raidplan.twin.rehearsal.making import CONSOLE, FILL
 from raidplan.twin.rehearsal.stages import LOADERS, RAIDPLAN
 from raidplan.twin.server import Disk, Recipe, Twin
-from raidplan.twin.server.recipe import KERNEL, PACKAGES
+from raidplan.twin.server.recipe import PACKAGES
 from raidplan.twin.server.wiring import disks_of
 from tests.machine.boots import Combination
 from tests.machine.servers import SIDE_BY_SIDE
 
 SECURE = ("grub-efi-amd64-signed", "shim-signed")
 BOOT_SECONDS = 900
+KERNEL = (
+    """$(dpkg-query --admindir="$1/var/lib/dpkg" --show --showformat='${db:Status-Abbrev}${Package}\\n' """
+    """'linux-image-[0-9]*' | sed -n 's/^ii *//p')"""
+)
+"""The package of the installed kernel, whose name has its version in it; in the shell of mmdebstrap's hook."""
 FILE = "/root/fresh.yaml"
 """The layout in the server."""
 

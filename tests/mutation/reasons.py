@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from raidplan.render.failures import FAILURES
+from raidplan.render.plan_faults import FAULTS
 from raidplan.render.refusal_words import SENTENCES
 from raidplan.render.uses import USES
 
@@ -20,7 +22,8 @@ WHERE = (
     "raidplan/cli/consent.py",
 )
 """What decides before the first write, and again right before each."""
-GIVEN = ("Iterator[str]", "Iterator[Mismatch]", "Iterator[Refusal]", "Iterator[Use]")
+WORDS = {str(case): words for case, words in (*FAULTS.items(), *FAILURES.items())}
+GIVEN = ("Iterator[str]", "Iterator[Mismatch]", "Iterator[Refusal]", "Iterator[Use]", "Iterator[Failure]")
 """What functions return that give reasons one by one."""
 LISTS = frozenset({"problems", "reasons", "refusals"})
 """What reasons are gathered in."""
@@ -183,17 +186,19 @@ def _gives(statement: ast.stmt, function: ast.FunctionDef) -> bool:
     returns = ast.unparse(function.returns) if function.returns else ""
     match statement:
         case ast.Expr(ast.Yield(ast.expr() as value)):
-            return returns in GIVEN and bool(_texts(value) or [*_cases(value)] or [*_uses(value)])
+            return returns in GIVEN and bool(
+                _texts(value) or [*_cases(value), *_uses(value), *_faults(value)]
+            )
         case ast.Expr(ast.YieldFrom()):
             return returns in GIVEN
         case ast.Return(ast.List([]) | None):
             return False
-        case ast.Return(ast.Name("REFUSED")):
+        case ast.Return(ast.Name("REFUSED") | ast.Call(ast.Name("_refuse"))):
             return True
         case ast.Return(ast.Constant(False)):
             return returns == "bool" and function.name in ("confirmed", "_exactly", "_may_be_typed")
         case ast.Return(ast.expr() as value):
-            return returns in ("list[str]", "list[Refusal]", "list[Use]")
+            return returns in ("list[str]", "list[Refusal]", "list[Use]", "list[Failure]")
         case ast.Raise(ast.Call(args=[_, *_]) | ast.Attribute(attr="by_hand")):
             return True
         case ast.AugAssign(ast.Name(name) | ast.Attribute(attr=name), ast.Add()):
@@ -216,7 +221,7 @@ def _nothing(statement: ast.stmt) -> ast.stmt:
             return ast.Return(ast.Constant(True))
         case ast.Return(ast.List() | ast.ListComp()):
             return ast.Return(ast.List([], ast.Load()))
-        case ast.Return(ast.Name("REFUSED")):
+        case ast.Return(ast.Name("REFUSED") | ast.Call(ast.Name("_refuse"))):
             return ast.Pass()
         case ast.Return(value) if value is not None:
             empty: ast.expr = ast.Constant("") if _texts(value) else ast.List([], ast.Load())
@@ -228,11 +233,12 @@ def _words(statement: ast.stmt, condition: str) -> str:
     """The sentence, with `…` for what is filled in; or where the sentence comes from."""
     templates = [SENTENCES[code][case] for code, case in _cases(statement)]
     templates += [USES[kind] for kind in _uses(statement) if kind in USES]
+    templates += [WORDS[case] for case in _faults(statement)]
     found = [re.sub(r"\{[^}]*\}", "…", words) for words in templates] or _texts(statement)
     if found:
         return found[0]
     match statement:
-        case ast.Return(ast.Name() | ast.Constant()):
+        case ast.Return(ast.Name() | ast.Constant() | ast.Call(ast.Name("_refuse"))):
             return f"`{condition}`"
         case ast.Expr(ast.YieldFrom(value)) | ast.Expr(ast.Yield(ast.expr() as value)):
             return f"`{ast.unparse(value)}`"
@@ -261,6 +267,16 @@ def _cases(node: ast.AST) -> Iterator[tuple[str, str]]:
                 yield "disk-unmatched", case
             case ast.Call(ast.Name("NotInPlace"), [ast.Constant(str(case))]):
                 yield "differs", case
+            case ast.Call(ast.Name("BrokenJournal" | "DamagedJournal"), [ast.Constant(str(case)), *_]):
+                yield "journal-unusable", case
+
+
+def _faults(node: ast.AST) -> Iterator[str]:
+    """The cases of the faults of a plan file, and of what failed, that are made in it."""
+    for each in ast.walk(node):
+        match each:
+            case ast.Call(ast.Name("fault" | "failure"), [ast.Constant(str(case)), *_]):
+                yield case
 
 
 def _uses(node: ast.AST) -> Iterator[str]:

@@ -13,12 +13,12 @@ import pytest
 from raidplan.plan.fault import Case, Fault, NotAPlan, fault
 from raidplan.render.plan_faults import FAULTS, fault_text, unread_text
 
-PLAN = Path(__file__).parents[2] / "raidplan/plan"
+ROOT = Path(__file__).parents[2] / "raidplan"
 
 
 def given() -> Iterator[tuple[str, set[str]]]:
     """The cases in the code, and the figures that each gets."""
-    for file in PLAN.glob("*.py"):
+    for file in (*ROOT.glob("plan/*.py"), ROOT / "cli/apply.py"):
         for call in ast.walk(ast.parse(file.read_text())):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "fault":
                 step = {"step"} if len(call.args) > 1 else set[str]()

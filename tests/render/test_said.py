@@ -18,6 +18,7 @@ from raidplan.apply.refusal import Code, Refusal
 from raidplan.apply.syncs import WORDS, HeldSync, Sync
 from raidplan.base.figures import Figure, Figures
 from raidplan.base.size import KIB
+from raidplan.facts.failure import failure
 from raidplan.facts.prove import Deviation
 from raidplan.facts.uses import use
 from raidplan.render import note_words, refusal_words
@@ -30,6 +31,7 @@ from raidplan.render.syncs import held_text, sync_text
 SAID = Path(__file__).parent / "said"
 DIFFERENT = (Deviation("level", "raid1", "raid5"),)
 USED = (use("loop", "PLACE 1", loop="LOOP"), use("held", "PLACE 2", holder="HOLDER"))
+FAILED = (failure("program", "PROGRAM", code=1, said="WORDS"),)
 TERABYTE = 1_000_204_886_016
 
 
@@ -45,7 +47,7 @@ def figure(name: str, form: str) -> Figure:
 def filled_in(template: str) -> Iterator[Figures]:
     """All figures of a template, and then, if there are such, without those that may be missing."""
     forms = {name: form or "" for _, name, form, _ in Formatter().parse(template) if name}
-    for name in ("place", "line", "differences", "uses"):
+    for name in ("place", "line", "differences", "uses", "failures"):
         forms.pop(name, None)
     whole = {name: figure(name, form) for name, form in forms.items()}
     yield whole
@@ -61,9 +63,9 @@ def refusals() -> Iterator[str]:
     for code in get_args(Code):
         for case, template in refusal_words.SENTENCES[code].items():
             for figures in filled_in(template):
-                reason = Refusal(
-                    code, case, "PLACE", 7, figures, DIFFERENT, USED if "{uses" in template else ()
-                )
+                used = USED if "{uses" in template else ()
+                failed = FAILED if "{failures" in template else ()
+                reason = Refusal(code, case, "PLACE", 7, figures, DIFFERENT, used, failed)
                 yield f"{code} {case}".rstrip() + f": {refusal_text(reason)}\n"
 
 

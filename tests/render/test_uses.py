@@ -10,7 +10,7 @@ import pytest
 from raidplan.apply.refusal import Refusal
 from raidplan.facts.uses import Use, UseKind, as_text, of_text, use
 from raidplan.render.refusals import refusal_text, refusal_to_data
-from raidplan.render.uses import USES, failure_text, use_texts
+from raidplan.render.uses import USES, use_texts
 
 WRITTEN = use("written", "/dev/sdb", process=7, program="qemu")
 SENTENCE = "/dev/sdb is open for writing by process 7 (qemu)"
@@ -47,8 +47,3 @@ def test_a_refusal_tells_programs_who_it_is(code: str) -> None:
     assert data["uses"] == [
         {"kind": "written", "place": "/dev/sdb", "figures": {"process": 7, "program": "qemu"}}
     ]
-
-
-def test_a_step_that_was_not_done_says_why_and_one_that_failed_has_its_last_words() -> None:
-    assert failure_text("", (WRITTEN,)) == f"not done, because {SENTENCE}"
-    assert failure_text("mke2fs: no", ()) == "mke2fs: no"

@@ -92,7 +92,6 @@ NO_THRESHOLD = {
     "mount_options.WRITTEN": "the wait that raidplan writes, said in a hint",
     "stripe_cache.DEFAULT_ENTRIES": "the kernel's own, counted with",
     "volumes.STEP": "the kernel's step of a read-ahead, counted in",
-    "wiring.MANY": "so many findings are told one by one",
 }
 """Numbers that decide nothing about whether something is found, and what they do."""
 

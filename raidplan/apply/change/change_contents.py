@@ -20,10 +20,12 @@ def label(difference: Difference) -> Iterator[Step]:
     if kind == "swap":
         command = argv(contents.SWAP_LABEL, label=label, node=node)
     elif kind in FILESYSTEMS:
-        try:
-            command = FILESYSTEMS[kind].relabel(node, label, _mounted(difference))
-        except ValueError as error:
-            raise NotInPlace("label", advice=str(error)) from None
+        made, mounted = FILESYSTEMS[kind], _mounted(difference)
+        if not made.takes(label):
+            raise NotInPlace("label-characters")
+        if mounted and not made.labelled_mounted:
+            raise NotInPlace("label-mounted", type=kind, mounted=mounted)
+        command = made.relabel(node, label, mounted)
     else:
         raise difference.by_hand
     if difference.found.get("active"):

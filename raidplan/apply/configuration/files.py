@@ -11,6 +11,8 @@ from pathlib import Path
 
 from raidplan.apply.configuration.blocks import BrokenBlock, as_bytes, wanted_text
 from raidplan.apply.world import Changed, World
+from raidplan.facts.failure import Failed, failure
+from raidplan.facts.uses import NotWritten, use
 from raidplan.plan.step import WriteBlock, WriteFile
 
 KEPT = ".raidplan-old"
@@ -30,7 +32,7 @@ def read_text(file: str) -> str | None:
 
 
 def write(action: WriteFile | WriteBlock, world: World) -> bool:
-    """Brings the file to its wanted text; False if it had it already. Raises OSError, ValueError.
+    """Brings the file to its wanted text; False if it had it already. Raises OSError, Failed, NotWritten.
 
     What somebody else writes into it in the meantime is kept: the block is put into that then.
     """
@@ -38,18 +40,16 @@ def write(action: WriteFile | WriteBlock, world: World) -> bool:
     for _ in range(TRIES):
         with suppress(Changed):
             return _write(action, path, world)
-    raise ValueError(f"{action.file} is written by somebody else again and again: find out by whom")
+    raise Failed(failure("restless", action.file))
 
 
 def _write(action: WriteFile | WriteBlock, path: Path, world: World) -> bool:
-    """Writes the file once. Raises Changed, OSError, ValueError."""
+    """Writes the file once. Raises Changed, OSError, Failed."""
     old = read_text(str(path))
     try:
         new = wanted_text(action, old)
     except BrokenBlock:
-        raise ValueError(
-            f"raidplan's block in {action.file} was damaged a moment ago: apply again shows where"
-        ) from None
+        raise Failed(failure("block-lost", action.file)) from None
     if new == old:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,11 +63,11 @@ def _write(action: WriteFile | WriteBlock, path: Path, world: World) -> bool:
 def real(file: str, world: World) -> Path:
     """The path at the end of every symbolic link: the links stay, and the file that they lead to is written.
 
-    Raises ValueError for one that leads out of the target.
+    Raises NotWritten for one that leads out of the target.
     """
     path = Path(os.path.realpath(world.path(file)))
     if world.leads_out(path):
-        raise ValueError(f"{world.path(file)} leads out of the target, to {path}")
+        raise NotWritten(use("leads-out", str(world.path(file)), to=str(path)))
     return path
 
 

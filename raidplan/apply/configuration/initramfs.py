@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts.block import Names, text_of
+from raidplan.facts.failure import Failure, failure
 from raidplan.facts.initramfs import (
     Unreadable,
     arrays_named,
@@ -26,7 +28,7 @@ from raidplan.facts.initramfs import (
     unpacker,
 )
 from raidplan.facts.mounts import read_mounts
-from raidplan.facts.run import find_tool
+from raidplan.facts.run import Result, find_tool
 from raidplan.plan.initramfs import BOOT, UNKNOWN, Generator
 from raidplan.plan.places import INITRAMFS_ASIDE, INITRAMFS_KEPT
 from raidplan.plan.step import RenewInitramfs
@@ -40,15 +42,15 @@ FAT = frozenset({"vfat", "msdos", "exfat"})
 """A file has one name there, so the image of before is kept as a copy."""
 
 
-def renew(action: RenewInitramfs, world: World, *, keep: bool = True) -> str:
-    """Makes the image of every kernel, and may `keep` the earlier one; the reason, in words, if it did not.
+def renew(action: RenewInitramfs, world: World, *, keep: bool = True) -> list[Failure]:
+    """Makes the image of every kernel, and may `keep` the earlier one; the reasons if it did not.
 
     Raises OSError. The folder that they are made in goes when everything is done: as long as it is there, the step
     is due again. Killed at any point, each kernel has its present image or a proven new one.
     """
     found = images(world.path("/"), os.uname().release, action.by)
     if not found:
-        return ""  # and nothing then proves the step
+        return []  # and nothing then proves the step
     aside = world.path(INITRAMFS_ASIDE)
     begun = aside.is_dir()
     if keep:
@@ -60,29 +62,27 @@ def renew(action: RenewInitramfs, world: World, *, keep: bool = True) -> str:
     made = {image: aside / image.name for image in found}
     present = {image: _appearance(image) for image in found}
     try:
-        problem = "; ".join(
-            _not_made(action, found, world) or unproven(made.values(), action, world.path("/"))
-        )
-        if not problem:
+        problems = _not_made(action, found, world) or [*unproven(made.values(), action, world.path("/"))]
+        if not problems:
             for image, new in made.items():
                 world.make_alike(new, image)
                 world.sync(new)
     except OSError:
         _give_up(aside, begun, action.by, world)  # a part of an image would take the last room
         raise
-    problem = problem or "; ".join(_changes_by_others(present))
-    if problem:
+    problems = problems or [*_changes_by_others(present)]
+    if problems:
         _give_up(aside, begun, action.by, world)
-        return f"{problem}; the images in {aside.parent} stay as they are"
+        return [*problems, failure("images-stay", aside.parent)]
     for image, new in made.items():
         world.effect("rename", str(image), partial(new.rename, image))
     for folder in (aside.parent, aside):
         world.sync(folder)
-    if problem := "; ".join(_failed_hooks(action, found, world)):
-        return problem
+    if problems := [*_failed_hooks(action, found, world)]:
+        return problems
     world.effect("remove", str(aside), aside.rmdir)
     world.sync(aside.parent)
-    return ""
+    return []
 
 
 def _folder(path: Path, world: World) -> None:
@@ -112,29 +112,33 @@ def _appearance(image: Path) -> tuple[int, int]:
     return found.st_ino, found.st_mtime_ns
 
 
-def _changes_by_others(present: Mapping[Path, tuple[int, int]]) -> Iterator[str]:
+def _changes_by_others(present: Mapping[Path, tuple[int, int]]) -> Iterator[Failure]:
     """Images that another program renewed in the meantime, such as an upgrade: theirs may be newer than ours."""
     for image, seen in present.items():
         if not image.exists() or _appearance(image) != seen:
-            yield f"{image} was changed by somebody else while it was being made again"
+            yield failure("image-changed", image)
 
 
-def _not_made(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> list[str]:
-    """The message of the program that failed; no further image is started after it."""
+def _not_made(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> list[Failure]:
+    """The program that failed; no further image is started after it."""
     for image, kernel in found.items():
         result = world.run_inside(action.by.make(kernel, image.name))
         if result.returncode:
-            return [f"{image}: {result.last_words}"]
+            return [failure("image-program", image, **_ended(result))]
     return []
 
 
-def _failed_hooks(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> Iterator[str]:
+def _failed_hooks(action: RenewInitramfs, found: Mapping[Path, str], world: World) -> Iterator[Failure]:
     """The hooks that failed: copies that they make elsewhere would still boot the old image."""
     if world.path(action.by.hooks).is_dir():
         for image, kernel in found.items():
             result = world.run_inside(action.by.tell(kernel, image.name))
             if result.returncode:
-                yield f"{image} is made, and not everything in {action.by.hooks} took it: {result.last_words}"
+                yield failure("image-hooks", image, folder=action.by.hooks, **_ended(result))
+
+
+def _ended(result: Result) -> dict[str, str | int]:
+    return {"program": result.argv[0], "code": result.returncode, "said": result.said}
 
 
 def _give_up(aside: Path, begun: bool, by: Generator, world: World) -> None:
@@ -151,25 +155,22 @@ def _empty(aside: Path, by: Generator, world: World) -> None:
         world.effect("remove", str(left), left.unlink)
 
 
-def unproven(made: Iterable[Path], action: RenewInitramfs, root: Path) -> Iterator[str]:
-    """Content that the images lack, in words."""
+def unproven(made: Iterable[Path], action: RenewInitramfs, root: Path) -> Iterator[Failure]:
+    """Content that the images lack."""
     for image in made:
         try:
             missing = sorted(set(action.arrays) - arrays_named(image))
             closed = sorted(set(action.encrypted) - encryptions_opened(image))
             has_lvm, behind = held(image).lvm, outdated(image, root)
         except Unreadable as error:
-            yield str(error)
+            yield from error.failures
             continue
         if missing:
-            yield (
-                f"{image} does not hold the ARRAY lines of mdadm.conf for {', '.join(missing)}, so a boot would not "
-                "know the arrays by name"
-            )
+            yield failure("image-arrays", image, arrays=tuple(missing))
         elif closed:
-            yield f"{image} does not open the encryption {', '.join(closed)}, and the system could not start from it"
+            yield failure("image-encryption", image, uuids=tuple(closed))
         elif action.volumes and not has_lvm:
-            yield f"{image} activates no LVM volume, and the system could not start from it"
+            yield failure("image-volumes", image)
         elif behind:
             yield behind
 
@@ -200,7 +201,7 @@ def reasons_not_to_renew(root: Path, kernel: str, action: RenewInitramfs) -> Ite
     try:
         missing = sorted({tool for image in found if (tool := unpacker(image))})
     except Unreadable as error:
-        yield refusal("initramfs", "unreadable", error=str(error), command=by.renew)
+        yield replace(refusal("initramfs", "unreadable", command=by.renew), failures=error.failures)
         return
     yield from (refusal("initramfs", "unpacker-missing", place=tool) for tool in missing)
     if (root / by.hooks.lstrip("/")).is_dir() and not find_tool("run-parts"):

@@ -19,7 +19,7 @@ from raidplan.facts.traces import words
 from raidplan.facts.unrecognised import unrecognised
 from raidplan.facts.uses import Use, use
 from raidplan.facts.written import reader_of
-from raidplan.plan.identities import PARTITION
+from raidplan.plan.identities import partition_of
 
 
 def not_blank(target: str, *, everywhere: bool) -> list[Use]:
@@ -69,7 +69,7 @@ def other_partition(target: str, number: int) -> Use | None:
 
     The table on the disk decides. `number` is that of the device that the link leads to, or that was opened by the link.
     """
-    if not target.startswith(PARTITION):
+    if not (uuid := partition_of(target)):
         return None
     sys = (SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()
     try:
@@ -79,8 +79,7 @@ def other_partition(target: str, number: int) -> Use | None:
     except (OSError, ValueError):
         return use("other-table", target, partition=sys.name)
     uuids = [entry.uuid for entry in table.entries if entry.number == partition] if table else []
-    right = uuids == [target.removeprefix(PARTITION)]
-    return None if right else use("other-partition", target, partition=sys.name)
+    return None if uuids == [uuid] else use("other-partition", target, partition=sys.name)
 
 
 def disks_below(node: str) -> frozenset[str]:

@@ -15,6 +15,7 @@ from raidplan.base.magic import SignatureAt
 from raidplan.base.size import MIB
 from raidplan.facts.block import SYS_BLOCK, kernel_name, partitions_in, read_at
 from raidplan.facts.block_devices import signature_at
+from raidplan.facts.failure import Failed, failure
 from raidplan.facts.in_use import written_by_others
 from raidplan.facts.read import read_only
 from raidplan.facts.signatures import read_signatures
@@ -28,12 +29,8 @@ BUSY_SECONDS = 60
 LOOK_AGAIN_SECONDS = 0.2
 
 
-class NotKept(ValueError):
-    """The device does not keep what was written, or the kernel its old partitions; the message has the device and the place."""
-
-
 def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share: None) -> None:
-    """Clears the ranges of a block device. Raises OSError, NotKept, NotWritten; the last before anything is written
+    """Clears the ranges of a block device. Raises OSError, Failed, NotWritten; the last before anything is written
     if something is on it that was not there when the plan was made, or a program has it open for writing. `tell` hears which share is done.
 
     The device is opened for us alone, which the kernel refuses for anything in use, and locked as udev asks for.
@@ -63,20 +60,20 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
 
 
 def put_back(device: str, pieces: Mapping[int, bytes]) -> None:
-    """Writes bytes to their places on a whole disk, by start. Raises OSError, NotWritten, NotKept."""
+    """Writes bytes to their places on a whole disk, by start. Raises OSError, NotWritten, Failed."""
     descriptor = _open_exclusively(device)
     try:
         _ours(device, descriptor)
         for start, data in pieces.items():
             if os.pwrite(descriptor, data, start) != len(data):
-                raise NotKept(f"{device} does not take what is written at byte {start}")
+                raise Failed(failure("not-taken", device, byte=start))
         os.fsync(descriptor)
         # A disk without partitions of its own kind, as a loop device, has no table that could be read again.
         with suppress(OSError):
             _patiently(lambda: fcntl.ioctl(descriptor, BLKRRPART))
         for start, data in pieces.items():
             if read_at(device, start, len(data)) != data:
-                raise NotKept(f"{device} does not keep what was written at byte {start}")
+                raise Failed(failure("not-kept", device, byte=start))
     finally:
         os.close(descriptor)
 
@@ -139,19 +136,19 @@ def _written(descriptor: int, start: int, size: int) -> Iterator[int]:
 
 
 def _prove(device: str, start: int, size: int) -> None:
-    """Reads the zeroes back from the disk, past the page cache. Raises NotKept."""
+    """Reads the zeroes back from the disk, past the page cache. Raises Failed."""
     for at in range(start, start + size, MIB):
         part = min(MIB, start + size - at)
         if read_at(device, at, part) != bytes(part):
-            raise NotKept(f"{device} does not keep the zeroes that were written at byte {at}")
+            raise Failed(failure("not-zero", device, byte=at))
 
 
 def _forget_partitions(descriptor: int) -> None:
-    """Lets the kernel forget the partitions of a table that was cleared. Raises OSError, NotKept."""
+    """Lets the kernel forget the partitions of a table that was cleared. Raises OSError, Failed."""
     number = os.fstat(descriptor).st_rdev
     if not any(_partitions(number)):
         return
     _patiently(lambda: fcntl.ioctl(descriptor, BLKRRPART))
     left = [node for node, _ in _partitions(number)]
     if left:
-        raise NotKept(f"the kernel keeps the partitions {', '.join(left)}")
+        raise Failed(failure("partitions-kept", partitions=tuple(left)))

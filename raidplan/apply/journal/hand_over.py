@@ -9,6 +9,7 @@ from pathlib import Path
 from raidplan.apply.journal.journal import HANDED_OVER
 from raidplan.apply.journal.past import COPIES, HEADERS, PLAN, kept_as, sectors_as
 from raidplan.apply.world import World
+from raidplan.facts.uses import NotWritten, use
 
 OF_A_JOURNAL = ("journal", "journal.*", PLAN, kept_as("*"), sectors_as("*"), HEADERS, COPIES)
 """The names of what belongs to it; a folder of `--state` may hold anything else too."""
@@ -16,9 +17,9 @@ OF_A_JOURNAL = ("journal", "journal.*", PLAN, kept_as("*"), sectors_as("*"), HEA
 
 def hand_over(folder: Path, to: Path, world: World) -> Path | None:
     """Copies the journal and what belongs to it, whole or not at all; where an earlier one lies, as of a restored
-    backup, that is kept beside it: its new place. Raises OSError, ValueError."""
+    backup, that is kept beside it: its new place. Raises OSError, NotWritten."""
     if world.leads_out(to.parent):
-        raise ValueError(f"{to.parent} leads out of the target")
+        raise NotWritten(use("leads-out", str(to.parent)))
     aside, before = to.with_name(f".{to.name}.raidplan-new"), _free(to)
 
     def copy() -> None:

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from raidplan.apply.journal.past import PLAN, Past, kept_as, past_of, seconds, sectors_as
 from raidplan.apply.journal.sectors import digest_of
+from raidplan.apply.refusal import Refusal, Refused
+from raidplan.base.figures import Figure
 from raidplan.base.size import MIB
 from raidplan.plan.loss import Loss, loss_to_row
 from raidplan.plan.origin import Origin
@@ -38,8 +40,11 @@ FORMAT = 2
 and count for no device. Nothing is known of later ones."""
 
 
-class BrokenJournal(Exception):
-    """The journal cannot be used; the message says where it breaks and what to do."""
+class BrokenJournal(Refused):
+    """The journal, or a file beside it, cannot be used."""
+
+    def __init__(self, case: str, place: Path, **figures: Figure) -> None:
+        super().__init__(Refusal("journal-unusable", case, str(place), figures=figures))
 
 
 class DamagedJournal(BrokenJournal):
@@ -192,7 +197,7 @@ def open_journal(folder: Path, world: World) -> Journal:
             world.effect("cut", str(journal.file), lambda: os.truncate(journal.file, len(whole)))
             world.sync(journal.file)
         except OSError as error:
-            raise BrokenJournal(f"the end of {journal.file} cannot be mended: {error.strerror}") from None
+            raise BrokenJournal("end", journal.file, error=error.strerror or "") from None
     journal.past = replace(past_of(records), folder=str(folder))
     journal._number = len(records)
     lines = whole.splitlines(keepends=True)
@@ -217,11 +222,9 @@ def _own_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = os.lstat(folder)
     except OSError as error:
-        raise BrokenJournal(f"the journal's folder {folder} cannot be made: {error.strerror}") from None
+        raise BrokenJournal("no-folder", folder, error=error.strerror or "") from None
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
-        raise BrokenJournal(
-            f"{folder} is not a folder that only its owner, this user, can write: look into it"
-        )
+        raise BrokenJournal("folder-of-others", folder)
 
 
 def _read(file: Path) -> bytes:
@@ -230,19 +233,17 @@ def _read(file: Path) -> bytes:
     except FileNotFoundError:
         return b""
     except OSError as error:
-        raise BrokenJournal(f"{file} cannot be opened: {error.strerror}") from None
+        raise BrokenJournal("unopened", file, error=error.strerror or "") from None
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
-            raise DamagedJournal(
-                f"{file} is not a file that only its owner, this user, can write: look into it"
-            )
+            raise DamagedJournal("file-of-others", file)
         with os.fdopen(descriptor, "rb", closefd=False) as opened:
             data = opened.read(MAX_BYTES + 1)
     finally:
         os.close(descriptor)
     if len(data) > MAX_BYTES:
-        raise DamagedJournal(f"{file} is larger than {MAX_BYTES // MIB} MiB: it is not a journal of ours")
+        raise DamagedJournal("large", file, most=MAX_BYTES // MIB)
     return data
 
 
@@ -260,12 +261,9 @@ def _records(data: bytes, file: Path) -> Iterable[Mapping[str, Any]]:
     for number, line in enumerate(data.splitlines(keepends=True), 1):
         record = _record(line)
         if record is None or record.get("number") != number or record.get("before") != before:
-            raise DamagedJournal(
-                f"{file} line {number} does not follow the line before it: the journal was changed or damaged. "
-                f"`raidplan adopt` looks at what stands and begins a new one"
-            )
+            raise DamagedJournal("line", file, number=number)
         if int(record.get("format", 1)) > FORMAT:
-            raise BrokenJournal(f"{file} line {number} was written by a later raidplan: use that one")
+            raise BrokenJournal("later", file, number=number)
         before = hashlib.sha256(line).hexdigest()
         yield record
 

@@ -10,10 +10,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from raidplan.apply.refusal import Refused, refusal
+
 LOCK = "/run/raidplan.lock"
 
 
-class Held(Exception):
+class Held(Refused):
     """Another apply runs, or nobody can tell."""
 
 
@@ -24,16 +26,12 @@ def only_one(file: str = "") -> Iterator[int]:
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise Held(
-            f"{file} cannot be opened, so that nobody else could be kept off: {error.strerror}"
-        ) from None
+        raise Held(refusal("locked", "unopened", place=file, error=error.strerror or "")) from None
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Held(
-                f"another raidplan, or a program that one started before it was killed, holds {file}"
-            ) from None
+            raise Held(refusal("locked", place=file)) from None
         os.set_inheritable(descriptor, True)  # only into what is started with `keep`
         yield descriptor
     finally:

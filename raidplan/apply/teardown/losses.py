@@ -12,7 +12,6 @@ from raidplan.base.identity import group_of
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Trace, texts
 from raidplan.facts.ranges import BACK, FRONT
-from raidplan.facts.traces import INSIDE, THE_DISK
 from raidplan.plan.loss import Loss, LossKind, loss
 from raidplan.plan.step import Plan
 
@@ -86,9 +85,8 @@ def _trace(trace: Trace, disk: str, own: frozenset[str]) -> Loss:
         kind, of_kind = "data", {"offset": trace.offset}
     elif trace.type == "linux_raid_member":
         kind, of_kind = "member", {"label": trace.label, "detail": trace.detail}
-    inside = trace.where == "inside"
-    place = trace.place.removeprefix(INSIDE).removeprefix(THE_DISK) if inside else trace.place
-    return loss(kind, disk, trace.uuid, own=trace.uuid in own, place=place, inside=int(inside), **of_kind)
+    inside = int(trace.where == "inside")
+    return loss(kind, disk, trace.uuid, own=trace.uuid in own, place=trace.place, inside=inside, **of_kind)
 
 
 def on_layer(stack: Stack, block: BlockFact, own: frozenset[str]) -> Iterator[Loss]:

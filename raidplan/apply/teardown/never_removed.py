@@ -13,6 +13,7 @@ from raidplan.apply.teardown.losses import group_called
 from raidplan.base.groups import by_key
 from raidplan.facts.contents import SEVERAL_DEVICES
 from raidplan.facts.machine import BlockFact, Trace
+from raidplan.facts.traces import place_words
 from raidplan.plan.places import CRYPTTAB, FSTAB
 
 SHARED = ("linux_raid_member", *SEVERAL_DEVICES)
@@ -105,7 +106,7 @@ def _shared_traces(cleared: Cleared) -> Iterator[Refusal]:
                     "shared",
                     "member",
                     place=cleared.stack.named(disk.kernel_name),
-                    part=trace.place,
+                    part=place_words(trace),
                     kind="array" if trace.type == SHARED[0] else trace.type,
                     name=ours.label,
                     uuid=trace.uuid,
@@ -159,7 +160,7 @@ def _unreadable(cleared: Cleared) -> Iterator[Refusal]:
                     "disk-unreadable",
                     place=name,
                     node=node,
-                    part=trace.place,
+                    part=place_words(trace),
                     byte=trace.start,
                     error=trace.detail,
                 )

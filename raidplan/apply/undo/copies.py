@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from raidplan.apply.journal.journal import BrokenJournal
 from raidplan.apply.journal.past import COPIES
 from raidplan.facts import DiskFact
 
@@ -130,21 +131,19 @@ def _unpack_configuration(data: bytes, copies: Copies) -> None:
 
 
 def read_copies(folder: Path, digests: Mapping[str, str]) -> Copies:
-    """The copies of a run. Raises OSError, and ValueError for one that was changed."""
+    """The copies of a run. Raises OSError, and BrokenJournal for one that was changed."""
     copies = Copies()
     for name, wanted in digests.items():
         file = folder / COPIES / name
         data = file.read_bytes() if file.is_file() else b""
         if digest(data) != wanted:
-            raise ValueError(f"{file} is not the copy that the journal speaks of: it was removed or changed")
+            raise BrokenJournal("copy-changed", file)
         try:
-            if name.endswith(".configuration"):
+            if Path(name).suffix == Path(CONFIGURATION).suffix:
                 _unpack_configuration(data, copies)
             else:
                 copy = unpacked(data)
                 copies.disks[copy.disk] = copy
         except (ValueError, TypeError, KeyError, zlib.error):
-            raise ValueError(
-                f"{file} was written by another version of raidplan: undo it with that one"
-            ) from None
+            raise BrokenJournal("copy-unread", file) from None
     return copies

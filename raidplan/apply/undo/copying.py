@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 
 from raidplan.apply.configuration.blocks import BrokenBlock, as_bytes, as_text, wanted_text
 from raidplan.apply.configuration.files import holds, real
+from raidplan.apply.journal.journal import BrokenJournal
 from raidplan.apply.journal.past import COPIES, Past
+from raidplan.apply.refusal import Refused, refusal
 from raidplan.apply.undo.changed_since import compare_with_copy
 from raidplan.apply.undo.copies import (
     CONFIGURATION,
@@ -32,7 +34,7 @@ from raidplan.apply.undo.copies import (
     read_copies,
 )
 from raidplan.base.identity import disk_word
-from raidplan.base.size import MIB, human
+from raidplan.base.size import MIB
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.ranges import joined
 from raidplan.plan.identities import node_of
@@ -51,8 +53,8 @@ STOPS = (("mdadm", "--stop"), ("vgchange", "--activate", "n"), ("cryptsetup", "c
 """Commands that remove nothing for good: a boot brings it back, or an undo repeats or reverses it."""
 
 
-class NoRoom(Exception):
-    """The journal or the copies cannot be kept; the message says why. Nothing was written to any disk."""
+class NoRoom(Refused):
+    """The journal or the copies cannot be kept. Nothing was written to any disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ def keep(start: Start, folder: Path) -> tuple[dict[str, str], list[str]]:
             world.effect("remove", str(old), old.unlink)
     try:
         known = read_copies(folder, past.copies)
-    except ValueError:
+    except BrokenJournal:
         return {}, []  # without them, every undo of this run is refused
     kept = wanted(start.left, start.disks, start.machine)
     # Side by side: reading waits for disks, packing for processors.
@@ -244,10 +246,7 @@ def _stored(place: Path, more: Mapping[str, bytes], past: Past, world: World) ->
         room = os.statvfs(place)
         free = room.f_bavail * room.f_frsize
         if sum(map(len, more.values())) > MOST or len(data) * 2 > free:
-            raise NoRoom(
-                f"the safety copies of what is written over take more than {human(min(MOST, free // 2))}: "
-                f"name another folder with --state, or clear the disks by hand"
-            )
+            raise NoRoom(refusal("no-room", "copies", place=str(place), most=min(MOST, free // 2)))
         file = next(place / each for each in _names(name) if each not in past.copies)
         world.replace(file, data, like=file, mode=0o600)
         digests[file.name] = digest(data)

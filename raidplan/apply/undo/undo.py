@@ -15,13 +15,16 @@ from raidplan.apply.change.obsolete import Tuned, kept_tuning, set_by
 from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.files import holds, put, real
 from raidplan.apply.configuration.initramfs import renew
+from raidplan.apply.journal.journal import BrokenJournal
 from raidplan.apply.journal.past import PLAN, Past
 from raidplan.apply.refusal import Refusal, refusal, unmatched
 from raidplan.apply.undo.changed_since import CHANGED, compare_with_copy
 from raidplan.apply.undo.copies import Copies, digest
 from raidplan.apply.world import Changed, World
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.failure import Failed, failure
 from raidplan.facts.match import match
+from raidplan.facts.uses import NotWritten, use
 from raidplan.plan.codec import digests_of, plan_from_json
 from raidplan.plan.places import MONITOR, UDEV_RULES
 from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile
@@ -55,10 +58,7 @@ def plan_of_run(folder: Path, past: Past) -> Plan:
     file = folder / PLAN
     plan = plan_from_json(file.read_text(encoding="utf-8"))
     if past.plan_digest not in digests_of(plan):
-        raise ValueError(
-            f"{file} is not the plan of the apply of which the journal speaks last, which was killed before its first "
-            "step: apply that one again, then undo it"
-        )
+        raise BrokenJournal("other-plan", file)
     return plan
 
 
@@ -138,11 +138,11 @@ def _units(way: Way, copies: Copies, past: Past, world: World) -> Iterator[Refus
 
 
 def go_back(way: Way, world: World, restored: Callable[[str], None]) -> None:
-    """Puts everything back, and lets the machine read it again; `restored` hears of each disk. Raises OSError, ValueError."""
+    """Puts everything back, and lets the machine read it again; `restored` hears of each disk. Raises OSError, Failed, NotWritten."""
     for name, pieces in way.pieces.items():
         disk = way.disks[name]
         if disk.instance and world.instance(disk.node) != (disk.instance, disk.size):
-            raise ValueError(f"{disk.node} is no longer the disk that was {name}")
+            raise NotWritten(use("other-disk", disk.node, disk=name))
         if pieces:
             world.put_back(disk.node, pieces)
         restored(name)
@@ -150,11 +150,11 @@ def go_back(way: Way, world: World, restored: Callable[[str], None]) -> None:
         try:
             put(real(file, world), now, before, world)
         except Changed:
-            raise ValueError(f"{file} was written by somebody else at this moment") from None
+            raise Failed(failure("written-meanwhile", file)) from None
     for unit, (argv, was) in way.units.items():
         _must(world, argv)
         if (word := world.unit(unit)) != was:
-            raise ValueError(f"{unit} is {word} after `{' '.join(argv)}`, and was {was}")
+            raise Failed(failure("unit", unit, now=word, command=argv, was=was))
     for step in way.again:
         assert isinstance(step.action, Run | RenewInitramfs)
         _again(step.action, world)
@@ -162,8 +162,8 @@ def go_back(way: Way, world: World, restored: Callable[[str], None]) -> None:
 
 def _again(action: Run | RenewInitramfs, world: World) -> None:
     if isinstance(action, RenewInitramfs):
-        if problem := renew(RenewInitramfs(), world, keep=False):
-            raise ValueError(problem)
+        if problems := renew(RenewInitramfs(), world, keep=False):
+            raise Failed(*problems)
     elif action.argv[-1] == MONITOR:
         _must(world, RESTART_MONITOR)
     else:
@@ -173,4 +173,4 @@ def _again(action: Run | RenewInitramfs, world: World) -> None:
 def _must(world: World, argv: tuple[str, ...], *, inside: bool = False) -> None:
     result = (world.run_inside if inside else world.run)(argv)
     if result.returncode:
-        raise ValueError(result.last_words)
+        raise Failed(result.failure)

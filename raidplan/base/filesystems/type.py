@@ -236,17 +236,16 @@ class FilesystemType:
         return self.changed[key]
 
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
-        """The arguments of its label command; `label` and `mounted`, the mount point, are empty for none. Raises ValueError."""
+        """The arguments of its label command; `label` and `mounted`, the mount point, are empty for none."""
         return (node, label)
 
     def relabel(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
-        """The command that gives it another label. Raises ValueError with what to do where the program does not take it."""
-        arguments = self.label_arguments(node, label, mounted)
-        if mounted and not self.labelled_mounted:
-            raise ValueError(
-                f"{self.name} takes another label only while it is not mounted: umount {mounted}, then apply again"
-            )
-        return (*self.label, *arguments)
+        """The command that gives it another label, which it `takes`, mounted or not."""
+        return (*self.label, *self.label_arguments(node, label, mounted))
+
+    def takes(self, label: str) -> bool:
+        """Its label command takes this one."""
+        return True
 
     def label_length(self, label: str) -> int:
         """The length of a label in the unit of `label_bytes`."""

@@ -146,11 +146,10 @@ class Xfs(FilesystemType):
         return by_hand("umount {mount}", f"{mount} {{node}} {{mount}}", before=fits, called=mount)
 
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
-        if label and not PLAIN.fullmatch(label):
-            raise ValueError(
-                "by hand: xfs_io -c 'label -s NEW' at its mount point; xfs_admin takes letters, digits, ._- only"
-            )
         return (label or "--", node)
+
+    def takes(self, label: str) -> bool:
+        return not label or bool(PLAIN.fullmatch(label))
 
 
 XFS = Xfs(

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from raidplan.base.findings import Path
+from raidplan.layout.model import BUILT
 from raidplan.render.draw.things import Thing
-
-SECTIONS = ("arrays", "encryption", "volume_groups", "filesystems", "swap")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ def stacks(things: Mapping[Path, Thing]) -> list[Stack]:
     for thing in things.values():
         for part in thing.parts:
             users[part].append(thing.path)
-    groups = sorted(_connected(things, users), key=lambda group: SECTIONS.index(group[0][0]))
+    groups = sorted(_connected(things, users), key=lambda group: BUILT.index(group[0][0]))
     return [_stack(group, things, users) for group in groups]
 
 

@@ -11,13 +11,6 @@ from raidplan.layout.kinds.disk import Disk
 from raidplan.layout.kinds.hardware import Bus, Controller, Expander, Multiplier
 from raidplan.layout.model import Hardware
 
-KINDS = {
-    "bus": "Bus",
-    "controller": "Controller",
-    "multiplier": "Port multiplier",
-    "expander": "SAS expander",
-}
-
 
 def rate(bytes_per_second: float | None) -> str:
     """`249 MB/s`, `1.64 GB/s`; a question mark for what is not known."""

@@ -41,12 +41,6 @@ PACKAGES = (
 strace shows which programs were really started.
 """
 
-KERNEL = (
-    """$(dpkg-query --admindir="$1/var/lib/dpkg" --show --showformat='${db:Status-Abbrev}${Package}\\n' """
-    """'linux-image-[0-9]*' | sed -n 's/^ii *//p')"""
-)
-"""The package of the installed kernel, whose name has its version in it; in the shell of mmdebstrap's hook."""
-
 MASKED = (
     "apt-daily-upgrade.timer",
     "apt-daily.timer",
@@ -128,7 +122,7 @@ class Recipe:
     authorized_key: str = ""
     masked: tuple[str, ...] = field(default=MASKED)
     archives: tuple[str, ...] = ()
-    """Packages, KERNEL among them, whose archives lie in /root/packages as well, to be installed again without a network."""
+    """Packages whose archives lie in /root/packages as well, to be installed again without a network."""
 
     @property
     def included(self) -> tuple[str, ...]:
