@@ -278,6 +278,7 @@ from raidplan.cli.stopping import stopped_by_signals
 from raidplan.twin.server import boot
 from raidplan.twin.server.hardware import Machine
 from raidplan.twin.server.image import Image
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job of a shell's background ignores it
 folder = Path(sys.argv[1])
 begin = subprocess.Popen._execute_child
 def interrupted(self, *words):
