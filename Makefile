@@ -38,6 +38,7 @@ lint: $(VENV)/ready
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+	$(VENV)/bin/mypy --config-file tests/mypy.toml
 
 # What the tests hold the output against is made anew; a summary says what that changes since the commit SINCE.
 golden: $(VENV)/ready

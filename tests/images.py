@@ -13,7 +13,8 @@ from raidplan.facts.machine import Trace
 from raidplan.facts.traces import Place, read_traces
 
 KIB, MIB = 1024, 1024**2
-UUID = "0d0e0a0d-1111-4222-8333-123456789abc"
+UUID = str(uuid.uuid4())
+"""Drawn, since udev and md know a UUID once on a machine, on which the tests may run twice at a time."""
 PLACES = {"0.90": lambda size: size // 65536 * 65536 - 65536, "1.0": lambda size: (size - 8 * KIB) // 4096 * 4096,
           "1.1": lambda size: 0, "1.2": lambda size: 4 * KIB}  # fmt: skip
 

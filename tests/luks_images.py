@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import subprocess
+import uuid
 from pathlib import Path
 
-UUID = "1d1e8a6c-4c2f-5a0b-8f5e-0a4b6c8d9e01"
+UUID = str(uuid.uuid4())
 FAST = ("--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000")
 """The cost of guessing is nothing that geometry depends on."""
 

@@ -29,6 +29,7 @@ from tests.apply.cut_off import JOURNAL, LAYOUT, Cut, again, cut
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import Box, plan_of
+from tests.apply.uses import uses_of
 
 __all__ = ["impatient"]
 
@@ -88,7 +89,7 @@ def test_a_blank_disk_that_somebody_begins_to_write_to(plan: Plan, tmp_path: Pat
     state.writers["{d1}"] = {"process": 7, "program": "qemu"}
     outcome = carry_out(decision, open_journal(tmp_path / JOURNAL, world), lambda event: None, workers=1)
     written = use("written", "/dev/d1", process=7, program="qemu")
-    assert outcome.uses == {"disk.d1.partition": (written,)}
+    assert uses_of(outcome) == {"disk.d1.partition": (written,)}
     assert not any("/dev/d1" in line for line in world.executed)
     state.writers.clear()
     assert again(plan, tmp_path, state)[0] == "done"

@@ -26,6 +26,7 @@ from raidplan.render.losses import loss_texts
 from tests.apply.loop_devices import LAYOUT, SIZE, Here, Loops, decided, nothing_left
 from tests.apply.sentences import not_cleared, sentences, words_of
 from tests.apply.stacks import plan_of
+from tests.apply.uses import uses_of
 from tests.images import MIB, PLACES, image, member, put, superblock, tool
 
 pytestmark = [
@@ -299,7 +300,7 @@ def test_f32_a_writer_that_comes_after_the_decision_is_seen_right_before_the_ste
         outcome = execute(
             left, decision.disks, lambda e: None, Silent(), Here(tmp_path), overwrites=decision.overwrites
         )
-        (written,) = outcome.uses[step.id]
+        (written,) = uses_of(outcome)[step.id]
         assert (written.kind, written.place, written.figures["process"]) == ("written", loops.nodes[1], other)
     assert not any(loops.files[1].read_bytes())
 

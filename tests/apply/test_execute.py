@@ -22,6 +22,7 @@ from raidplan.facts.uses import Use, use
 from raidplan.plan.step import Plan, Proof, Run, SetAttribute, Step
 from tests.apply.record import Record
 from tests.apply.sentences import failures
+from tests.apply.uses import uses_of
 
 
 def step(
@@ -167,7 +168,7 @@ def test_a_disk_that_was_exchanged_is_not_touched(now: tuple[str, int], tmp_path
     record = Record()
     touch = plan(step("a", "rm", "{d00}"))
     outcome = execute_in(touch, {"d00": disk}, Log(), record, Exchanged())
-    assert [(each.kind, each.figures["disk"]) for each in outcome.uses["a"]] == [("other-disk", "d00")]
+    assert [(each.kind, each.figures["disk"]) for each in uses_of(outcome)["a"]] == [("other-disk", "d00")]
     assert (tmp_path / "disk").exists() and record.lines == [("refused", "a")]
 
 

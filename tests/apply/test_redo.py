@@ -25,6 +25,7 @@ from raidplan.render.plan_shell import plan_shell
 from tests.apply.record import Record
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import OTHER, PHOTOS, Box, plan_of, redone
+from tests.apply.uses import uses_of
 from tests.images import MIB, tool
 
 SIZE = 900 * 2**30
@@ -116,7 +117,7 @@ def test_another_array_of_that_name_is_not_stopped(plan: Plan, tmp_path: Path, n
     world = Simulated(plan, tmp_path, State(objects={"array": {OTHER: {"node": node}}}))
     arrays = {"/dev/md127": uuid}
     outcome = execute(replace(plan, steps=(stop,)), {}, lambda event: None, Record(), world, arrays=arrays)
-    assert outcome.uses[stop.id] == (use("other-array", node, uuid=uuid),)
+    assert uses_of(outcome)[stop.id] == (use("other-array", node, uuid=uuid),)
     assert not world.executed
     world.state.objects["array"] = {uuid: {"node": node}}
     assert execute(

@@ -22,6 +22,7 @@ from tests.apply.record import Record
 from tests.apply.runs import impatient, machine
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
+from tests.apply.uses import uses_of
 
 __all__ = ["impatient"]
 
@@ -72,7 +73,7 @@ def test_f12_f50_what_stands_on_a_disk_that_was_exchanged_is_not_touched(
     world = Moving(plan, tmp_path / "root", machine(tmp_path / "root"))
     world.after = after
     outcome = carry(plan, world)
-    assert [*outcome.uses.values()] == [(use("other-disk", "/dev/d1", disk="d1"),)]
+    assert [*uses_of(outcome).values()] == [(use("other-disk", "/dev/d1", disk="d1"),)]
     assert not any(line.startswith(spared) for line in world.executed)
 
 
@@ -127,7 +128,7 @@ def test_f21_a_partition_is_the_one_that_is_named_and_on_a_disk_of_the_layout(
         record = Record()
         outcome = execute(plan, disks, lambda event: None, record, world)
         assert outcome.complete or (record.lines == [("refused", "a")] and not world.effects)
-        return outcome.uses.get("a", ())
+        return uses_of(outcome).get("a", ())
 
     world.leads = "sdx1"
     assert reasons() == (use("other-partition", PARTITION, partition="sdx1"),)

@@ -50,6 +50,7 @@ from tests.apply.runs import apply, end, gone_on, impatient, install, machine
 from tests.apply.silent import Silent
 from tests.apply.simulated import Simulated, State
 from tests.apply.undone import killed_before, undone_on
+from tests.apply.uses import uses_of
 from tests.initramfs import boot
 
 __all__ = ["impatient"]
@@ -590,7 +591,7 @@ def test_no_key_is_copied_through_a_link_that_leads_out_of_the_target(tmp_path: 
     made = replace(copies, action=Run(("true",)), needs=(), guard=(), awaits=())
     one = Plan("h", "", "", (), (made,), target=str(target))
     outcome = execute(one, {}, lambda event: None, Silent(), World(target=str(target)))
-    assert {each.kind for each in outcome.uses[made.id]} == {"leads-out"}
+    assert {each.kind for each in uses_of(outcome)[made.id]} == {"leads-out"}
     (target / "etc/keys").unlink()
     (target / "srv").mkdir()
     (target / "etc/keys").symlink_to("../srv")

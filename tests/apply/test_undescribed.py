@@ -180,7 +180,8 @@ def test_below_a_target_the_check_of_the_system_there_is_given_back(
     world = Simulated(plan_of(tmp_path, unwatched), root, again(before, root))
     machine = world.read(world.plan)
     if not cron:
-        del machine.objects["file"][CHECK_OF_CRON]
+        files = {name: found for name, found in machine.objects["file"].items() if name != CHECK_OF_CRON}
+        machine = replace(machine, objects={**machine.objects, "file": files})
     steps = removals(replace(world.plan, target="/mnt"), machine, Past())
     switches = [
         step.action.argv for step in steps if isinstance(step.action, Run) and CHECK[0] in step.action.argv

@@ -161,9 +161,9 @@ def test_the_same_table_with_other_partitions(plan: Plan, tmp_path: Path) -> Non
     box = made(plan)
     for found in box.objects["table"].values():
         found["partitions"] = []
-    (found,) = way(plan, box, Kept(tmp_path)).refusals
-    assert replace(found, deviations=()) == since("table")
-    assert [(each.name, each.found) for each in found.deviations] == [("partitions", [])]
+    (refused,) = way(plan, box, Kept(tmp_path)).refusals
+    assert replace(refused, deviations=()) == since("table")
+    assert [(each.name, each.found) for each in refused.deviations] == [("partitions", [])]
 
 
 def test_what_came_onto_the_disk(plan: Plan, tmp_path: Path) -> None:

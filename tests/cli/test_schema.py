@@ -125,10 +125,9 @@ def test_descriptions_are_the_docstrings() -> None:
 
 
 def test_every_key_is_described_with_an_example_that_it_takes() -> None:
-    for model in (
-        Layout,
-        *(each for each in Model.__subclasses__() if each.__module__.startswith("raidplan")),
-    ):
+    others = (each for each in Model.__subclasses__() if each.__module__.startswith("raidplan"))
+    models: tuple[type[Model], ...] = (Layout, *others)
+    for model in models:
         for key in keys(model).values():
             assert key.description, (model, key.name)
             schema = layout_schema()

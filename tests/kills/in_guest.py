@@ -256,8 +256,8 @@ def restored(case, kind, note):
                 os.unlink(file)
     if kind == "disk pulled" and note.get("interrupted"):
         for host in glob.glob("/sys/class/scsi_host/host*/scan"):
-            with open(host, "w") as file:
-                file.write("- - -")
+            with open(host, "w") as scan:
+                scan.write("- - -")
         sh("udevadm settle; sleep 2")
 
 

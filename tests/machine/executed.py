@@ -65,9 +65,9 @@ def programs_as_planned(twin: Twin, file: str) -> int:
 
 def programs_of(plan: Plan, nodes: Mapping[str, str], kernel: str) -> dict[str, list[str]]:
     """The words of each step's program, on the disks' nodes and for the one kernel, by the step's id."""
-    words = {step.id: step.action.argv for step in plan.steps if isinstance(step.action, Run)}
+    words = {step.id: list(step.action.argv) for step in plan.steps if isinstance(step.action, Run)}
     words |= {
-        step.id: step.action.make(kernel, f"initrd.img-{kernel}")
+        step.id: list(step.action.by.make(kernel, step.action.by.image.format(kernel)))
         for step in plan.steps
         if isinstance(step.action, RenewInitramfs)
     }

@@ -34,5 +34,5 @@ def test_the_same_every_time() -> None:
     for seed in range(20):
         made = problem(Random(seed), (2, 10), 2)
         if not short(made):
-            turned = dict(reversed(made.capacity.items()))
+            turned = dict(reversed([*made.capacity.items()]))
             assert chosen(made) == chosen(replace(made, capacity=turned))

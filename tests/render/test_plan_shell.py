@@ -22,6 +22,7 @@ from raidplan.plan.step import (
     Step,
     WriteBlock,
     WriteFile,
+    Zero,
 )
 from raidplan.render.plan_shell import plan_shell, refusal_shell
 from raidplan.render.shell_steps import stdin_of
@@ -151,6 +152,7 @@ def test_the_whole_machine(tmp_path: Path) -> None:
 def _below(folder: Path, action: Action) -> Action:
     if isinstance(action, Run | RenewInitramfs):
         return action
+    assert not isinstance(action, Zero)
     file = folder / "root" / action.file.lstrip("/").replace("{/dev/md/", "").replace("}", "")
     if isinstance(action, SetAttribute):
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -128,8 +128,10 @@ def test_a_command_that_is_interrupted_ends_by_itself_then_its_machines_then_lib
     )
     lock = f"import host, sys, pathlib; host.LOCK = pathlib.Path({str(tmp_path / 'lock')!r}); sys.argv[0] = host.__file__"
     argv = [sys.executable, "-c", f"{lock}; sys.exit(host.main(['command']))"]
-    started = {"env": {**os.environ, "PYTHONPATH": str(VAGRANT)}, "start_new_session": True}
-    with subprocess.Popen(argv, **started, stderr=subprocess.PIPE, text=True) as process:
+    environment = {**os.environ, "PYTHONPATH": str(VAGRANT)}
+    with subprocess.Popen(
+        argv, env=environment, start_new_session=True, stderr=subprocess.PIPE, text=True
+    ) as process:
         while "started here" not in (tmp_path / "machines").read_text():
             time.sleep(0.05)
         for _ in range(2):
