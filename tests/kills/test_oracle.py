@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -15,11 +14,10 @@ from typing import Any
 import pytest
 import yaml
 
-from raidplan.apply.journal import lock
 from raidplan.apply.refusal import refusal
 from raidplan.facts.host import HOLD
 from raidplan.plan.places import DEFAULTS, FSTAB, MDADM_CONF, UDEV_RULES
-from raidplan.render import refusal_words
+from raidplan.render import journal_words, refusal_words
 from raidplan.render.refusals import refusal_text
 from raidplan.review import pipeline
 from tests.apply.sentences import advice_text
@@ -88,7 +86,7 @@ def test_what_ends_by_itself_is_known_by_words_of_refusals() -> None:
     said = [words for cases in refusal_words.SENTENCES.values() for words in cases.values()]
     for each in in_guest.ENDS_BY_ITSELF:
         assert any(each in words for words in said), each
-    assert in_guest.HELD in inspect.getsource(lock)
+    assert in_guest.HELD in journal_words.JOURNAL["locked"][""]
 
 
 def test_the_yes_is_to_what_was_on_the_first_list_and_to_nothing_else(

@@ -45,7 +45,7 @@ class Sectors:
         return self.known.get(offset) == _fingerprint(sector)
 
     def own_of(self, device: int) -> Own:
-        """The same for one of several devices."""
+        """Whether a sector of one of several devices was here when the step began."""
         return lambda offset, sector: self.own(device * SPAN + offset, sector)
 
     def own_anywhere(self) -> Own:

@@ -244,7 +244,7 @@ class FilesystemType:
         return (*self.label, *self.label_arguments(node, label, mounted))
 
     def takes(self, label: str) -> bool:
-        """Its label command takes this one."""
+        """Whether the label command takes this label."""
         return True
 
     def label_length(self, label: str) -> int:
