@@ -42,6 +42,8 @@ sysctl -q dev.raid.speed_limit_max=200000
 sync
 """
 KEPT = "for each in /srv/*; do mkdir -p $each/kept; cp -r /etc/systemd /etc/udev $each/kept/ 2>/dev/null; done; sync; true"
+SYNCED = "grep -L frozen /sys/block/md*/md/sync_action | cut -d/ -f4 | while read -r md; do mdadm --wait /dev/$md; done"
+"""A resync that is frozen until the next boot has no end that could be waited for."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,7 @@ def prepared(twin: Twin, drawn: Drawn, prefix: str = "") -> None:
         done = twin.run(["raidplan", "apply", BEFORE, "--confirm", HOST], check=False)
         if done.returncode:
             raise Void(done.stderr[-1500:])
-        script = f"{KEPT}; mdadm --wait /dev/md/* 2>/dev/null; sync"
+        script = f"{KEPT}; {SYNCED}; sync"
     in_guest(twin, do="prepare", script=script, **about(drawn, prefix))
 
 
