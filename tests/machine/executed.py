@@ -58,9 +58,21 @@ def programs_as_planned(twin: Twin, file: str) -> int:
     # What the machine has already is not done again: modules that the initramfs has loaded.
     words = programs_of(plan, nodes, kernel)
     planned = [argv for argv in words.values() if argv[0] != "modprobe" or argv in ran]
-    assert sorted(ran) == sorted(planned)
-    assert not before_what_it_needs(plan, ran, words)
+    more, fewer = ([*a] for a in (_without(ran, planned), _without(planned, ran)))
+    assert not more and not fewer, f"not planned: {more}; not run: {fewer}"
+    early = before_what_it_needs(plan, ran, words)
+    assert not early, early
     return len(ran)
+
+
+def _without(these: Sequence[list[str]], others: Sequence[list[str]]) -> Iterator[list[str]]:
+    """Those that the others do not have, as often as they have them less."""
+    left = list(others)
+    for argv in these:
+        if argv in left:
+            left.remove(argv)
+        else:
+            yield argv
 
 
 def programs_of(plan: Plan, nodes: Mapping[str, str], kernel: str) -> dict[str, list[str]]:
