@@ -28,8 +28,8 @@ SENTENCES: Mapping[str, str] = {
     "write UUID= there, and the next `apply` has the step that removes names=yes",
     "numbers-free": "the arrays {arrays} are not in this layout and may get other numbers at the next boot, because the new arrays take "
     "numbers too; their links below /dev/md and /dev/disk stay",
-    "others-unchecked": f"{AT}: {{arrays}}, which are not in this layout, have no monthly check either, because mdadm and "
-    "Debian have one switch for all arrays; without `scrub: none` the distribution checks them again",
+    "others-unchecked": f"{AT}: arrays that are not in this layout ({{arrays}}) have no monthly check either, because mdadm "
+    "and Debian have one switch for all arrays; without `scrub: none` the distribution checks them again",
     "journal-in-memory": f"the journal in {{place}} lies in memory: if this machine reboots before all steps are done, {UNTIL_ADOPTED}; name a "
     "folder on a disk with --state",
     "journal-below-rescue": "the journal lies in {place} of this rescue system until the system in {target} gets it: if the rescue system reboots "

@@ -238,8 +238,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "uses one address only: write {address} in the layout (monitoring: mail), or {ours} in {place}",
     },
     "others-unchecked": {
-        "": f"{AT}: this also ends the monthly check of {{arrays}}, which are not in this layout, because mdadm and "
-        "Debian have one switch for all arrays: write `scrub: monthly`, or leave the key out"
+        "": f"{AT}: this also ends the monthly check of arrays that are not in this layout ({{arrays}}), because mdadm "
+        "and Debian have one switch for all arrays: write `scrub: monthly`, or leave the key out"
     },
     "mount-conflict": {
         "point": "{source} is mounted at {now}, and the layout wants {planned}: umount {now}, then apply again",

@@ -221,5 +221,5 @@ def _changed(random: Random, data: dict[str, Any]) -> dict[str, Any]:
             each |= {"label": f"new-{name}", "reserved": "1%"}
     for each in later.get("swap", {}).values():
         each["priority"] += 4
-    later["monitoring"] = {"mail": ADDRESS, "scrub": "none"}
+    later["monitoring"] = {"mail": ADDRESS, "scrub": "monthly"}
     return later

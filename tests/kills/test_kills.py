@@ -69,6 +69,8 @@ def test_the_family_has_everything_that_it_is_to_have(drawn: list[Any]) -> None:
     assert {each.old for each in drawn if each.kind == "wipe"} == {*OLD}
     for each in drawn:
         assert bool(each.before) == (each.kind == "change") and sound(each.text)
+    checks = {layout.get("monitoring", {}).get("scrub") for layout in layouts}
+    assert "none" not in checks, "an array of somebody else is there, whose check that would end"
 
 
 def test_every_adversity_is_drawn_and_predicted() -> None:
