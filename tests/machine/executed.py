@@ -45,7 +45,7 @@ def is_probe(argv: list[str]) -> bool:
 def traced(twin: Twin, file: str, consent: Sequence[str]) -> Result:
     """`raidplan apply` of the plan in a file there, with every program that it starts written down."""
     command = ["raidplan", "apply", file, *consent]
-    return twin.run([*TRACE.split(), f"--output={file}.programs", *command], check=False, timeout=600)
+    return twin.run([*TRACE.split(), f"--output={file}.programs", *command], check=False, timeout=1800)
 
 
 def programs_as_planned(twin: Twin, file: str) -> int:
