@@ -30,11 +30,11 @@ PROBES = (
     r"modprobe --dry-run --quiet .*",
     r"systemctl is-enabled \S+",
     r"udevadm settle( --timeout=60)?",
-    r"udevadm trigger --action=change --name-match=\S+",
+    r"udevadm trigger( --settle)? --action=change( --name-match=\S+)+",
     r"(lz4|zstd) -dcq",
 )
-"""All that `apply` asks beside the programs of the plan; none of them changes what is stored anywhere. The trigger has udev
-look once more at a device that did not appear."""
+"""All that `apply` asks beside the programs of the plan; none of them changes what is stored anywhere. The triggers have udev
+look once more at a device that did not appear, and in the end at all that were written to."""
 
 
 def is_probe(argv: list[str]) -> bool:
@@ -51,12 +51,13 @@ def traced(twin: Twin, file: str, consent: Sequence[str]) -> Result:
 def programs_as_planned(twin: Twin, file: str) -> int:
     """How many programs of a plan `traced` saw; asserts that they are all of it and no others, each after what it needs."""
     plan = plan_from_json(twin.get(file).decode())
-    ran = [argv for argv in executed(twin.get(f"{file}.programs").decode()) if not is_probe(argv)]
     by_serial = {serial: f"/dev/{node}" for node, serial in serials_by_node(twin).items()}
     kernel = twin.run(["uname", "-r"]).stdout.strip()
     nodes = {f"{{{disk.name}}}": by_serial[disk.serial] for disk in plan.disks}
     # What the machine has already is not done again: modules that the initramfs has loaded.
     words = programs_of(plan, nodes, kernel)
+    began = executed(twin.get(f"{file}.programs").decode())
+    ran = [argv for argv in began if argv in words.values() or not is_probe(argv)]
     planned = [argv for argv in words.values() if argv[0] != "modprobe" or argv in ran]
     more, fewer = ([*a] for a in (_without(ran, planned), _without(planned, ran)))
     assert not more and not fewer, f"not planned: {more}; not run: {fewer}"
