@@ -7,8 +7,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
+import yaml
+
 from tests.kills.adversity import PLANTED, POWER, Adversity, draw_adversity
 from tests.kills.family import DISKS, FULL, Drawn
+from tests.kills.predicted import devices_used
 
 LAYOUTS, PLACES = 10_000, 100
 
@@ -58,4 +61,8 @@ def adversity_of(case: Case, drawn: Drawn, *, power: bool = False) -> Adversity:
     if adversity.kind == "foreign sector" and adversity.disk in FULL.get(drawn.old, ()):
         # The yes to what was on that disk may cover it or not.
         return replace(adversity, disk=next(n for n in range(DISKS) if n not in FULL[drawn.old]))
+    if adversity.kind == "person's create":
+        # Elsewhere the person's array is in nobody's way.
+        used = [n for n in range(DISKS) if f"k{n}.a" in devices_used(yaml.safe_load(drawn.text))]
+        return adversity if adversity.disk in used else replace(adversity, disk=used[0])
     return adversity

@@ -63,11 +63,7 @@ def _pulled(drawn: Drawn, disk: int, moment: _Moment) -> str:
     layout = yaml.safe_load(drawn.text)
     offered = {f"k{disk}.a", f"k{disk}.b"}
     arrays: dict[str, dict[str, Any]] = layout["arrays"]
-    used = {
-        name
-        for name, array in arrays.items()
-        if offered & {*array["members"], *array.get("spares", ()), array.get("journal")}
-    }
+    used = {name for name, array in arrays.items() if offered & _members(array)}
     makers = [f"array.{name}.create" for name in used]
     makers += [step for step, device in targets(layout) if device in offered]
     if disk not in FULL.get(drawn.old, ()) and moment.before(makers):
@@ -93,6 +89,18 @@ def targets(layout: dict[str, Any]) -> list[tuple[str, str]]:
     for group, each in layout.get("volume_groups", {}).items():
         found += [(f"volume.{group}.physical.{device}", device) for device in each["devices"]]
     return found
+
+
+def devices_used(layout: dict[str, Any]) -> set[str]:
+    """The disks and partitions that an array, a file system, swap or a group stands on."""
+    every = {device for _, device in targets(layout)}
+    for array in layout["arrays"].values():
+        every |= _members(array)
+    return every
+
+
+def _members(array: dict[str, Any]) -> set[str]:
+    return {*array["members"], *array.get("spares", ()), *filter(None, [array.get("journal")])}
 
 
 def users_of(layout: dict[str, Any], array: str) -> list[str]:

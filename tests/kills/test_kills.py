@@ -133,6 +133,14 @@ def test_nothing_is_planted_where_the_yes_to_a_disk_may_cover_it_or_within_our_o
     assert {predicted(layout, each, []) for layout, each in sectors} == {PERSON}
 
 
+def test_a_person_s_array_is_made_where_the_layout_has_something() -> None:
+    layouts = {layout: draw(layout) for layout in range(40)}
+    drawn = [(layouts[case.layout], adversity_of(case, layouts[case.layout])) for case in cases(0, 4000, 100)]
+    made = [(layout, each.disk) for layout, each in drawn if each.kind == "person's create"]
+    assert len({disk for _, disk in made}) == 4
+    assert [disk for layout, disk in made if f"k{disk}.a" not in layout.text] == []
+
+
 def test_sections_that_only_one_has_differ() -> None:
     assert differing({"a": ["1"]}, {"a": ["1"]}) == []
     assert [each[0] for each in differing({"a": ["1"], "b": []}, {"a": ["2"], "c": []})] == ["a", "b", "c"]
