@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -22,6 +23,7 @@ from raidplan.plan.step import Plan, Step, Zero
 from raidplan.render.losses import loss_texts
 from tests.apply.sentences import sentences
 from tests.apply.stacks import GIB, LAYOUT, MIB, Box, plan_of
+from tests.images import superblock
 
 SECTOR = 512
 OURS, ELSE = b"\xab" * SECTOR, b"\xcd" * SECTOR
@@ -201,6 +203,22 @@ def test_what_came_onto_a_device_that_left_its_array_is_kept(
         if "came after raidplan had begun to clear it" in words
     ]
     assert len(said) == carries and all("at byte 8192" in words for words in said)
+
+
+@pytest.mark.parametrize("came", [False, True], ids=["alone", "beside a foreign sector"])
+@pytest.mark.parametrize("stranger", [False, True], ids=["of this array", "of another array"])
+def test_md_may_write_the_superblock_anew_when_udev_gives_the_device_back(
+    tmp_path: Path, device: Device, stranger: bool, came: bool
+) -> None:
+    """It is cleared last; the device was closed when the apply was killed, so udev looked at it, and mdadm added it again."""
+    plan, machine, past = left_spare(tmp_path, device)
+    past = replace(past, ours={step: frozenset(marks) for step, marks in past.marks.items()})
+    spare, uuid = machine.blocks[-1], str(UUID(int=7)) if stranger else uuid_of(plan)
+    new = superblock("1.2", spare.size, array=uuid, slot=0xFFFF)
+    device.sectors = {4096 + at: new[at : at + SECTOR] for at in range(0, len(new), SECTOR)}
+    device.sectors |= {8192: ELSE} if came else {}
+    found = cut_clearing.with_rests_of_members(plan, machine, past).observe("content", spare.identity)
+    assert (found or {}).get("later") == (8192 if came else 4096 if stranger else None)
 
 
 def test_what_a_later_step_of_ours_wrote_came_from_nobody_else(tmp_path: Path, device: Device) -> None:

@@ -13,6 +13,7 @@ from raidplan.base.magic import member_of
 from raidplan.base.reader import Reader, without
 from raidplan.facts import Machine
 from raidplan.facts.block import read_at
+from raidplan.facts.members import length, superblocks
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.origin import TEARDOWN
 from raidplan.plan.step import Plan, Step
@@ -29,7 +30,8 @@ def left_to_clear(plan: Plan, machine: Machine, past: Past) -> dict[str, Rest]:
     for step in past.begun:
         if past.origin(step) == TEARDOWN:
             for device, before in _before(past, step):
-                rest = None if device in since else _rest(before, nodes.get(identity_of(device, made), ""))
+                read = partial(read_at, nodes.get(identity_of(device, made), ""))
+                rest = None if device in since else _rest(before, read)
                 rests |= {device: rest} if rest else {}
     return rests
 
@@ -39,6 +41,7 @@ def with_rests_of_members(plan: Plan, machine: Machine, past: Past) -> Machine:
     and nothing came since; what came is `later` in its content, with its place. Not where a later step of ours wrote to it.
     """
     nodes, made = _nodes(machine), made_nodes(plan)
+    sizes = {block.identity: block.size for block in machine.blocks}
     keys = {step.id: step.proof.key for step in plan.steps if step.proof and step.proof.kind == "array"}
     for step in past.begun:
         origin = past.origin(step)
@@ -47,7 +50,9 @@ def with_rests_of_members(plan: Plan, machine: Machine, past: Past) -> Machine:
         since = {device for other in _begun_since(past, step) for device in past.ours.get(other, ())}
         for device, before in (each for each in _before(past, step) if each[0] not in since):
             identity = identity_of(device, made)
-            rest, carried = _rest(before, nodes.get(identity, "")), machine.carried(identity)
+            read = partial(read_at, nodes.get(identity, ""))
+            rest = _rest(before, _without_superblock(read, sizes.get(identity, 0), keys[origin.step]))
+            carried = machine.carried(identity)
             found = {**(machine.observe("content", identity) or {"carries": []})}
             if rest and rest.foreign is not None:
                 found["later"] = rest.foreign
@@ -84,11 +89,23 @@ def _begun_since(past: Past, step: str) -> list[str]:
     return begun[begun.index(step) + 1 :] if step in begun else []
 
 
-def _rest(before: Sectors, node: str) -> Rest | None:
+def _rest(before: Sectors, read: Reader) -> Rest | None:
     """The rest on a device; None also where that cannot be read, which is a reason of its own."""
     with suppress(OSError):
-        return before.rest(partial(read_at, node))
+        return before.rest(read)
     return None
+
+
+def _without_superblock(read: Reader, size: int, uuid: str) -> Reader:
+    """The bytes of a device without a whole superblock of this array. It is cleared last, so until then udev may give the array the
+    device back (mdadm --incremental), and md writes another one.
+    """
+    try:
+        blocks = [each for each in superblocks(read, size) if not each.problem and each.uuid == uuid]
+        ranges = [(each.offset, each.offset + length(read, each)) for each in blocks]
+    except OSError:
+        return read
+    return partial(without, lambda at, sector: any(start <= at < end for start, end in ranges), read)
 
 
 def _nodes(machine: Machine) -> dict[str, str]:
