@@ -18,7 +18,7 @@ PATIENCE = 900.0
 """Seconds for a boot beside other emulated machines."""
 THEIRS = [Disk(f"f{n}", 32 * MIB, f"FOREIGN-{n}") for n in range(11)]
 OURS = [Disk(f"o{n}", 256 * MIB, f"OURS-{n}") for n in range(3)]
-MAKE = f"""set -e
+MAKE = f"""set -e; udevadm settle
 {NODE}
 n() {{ for each in "$@"; do d FOREIGN-$each; done; }}
 c() {{ mdadm --create "$1" --run --quiet --assume-clean $2; }}
