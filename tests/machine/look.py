@@ -13,7 +13,7 @@ from typing import Any
 from raidplan.twin.server import Twin
 
 BLOCK = 2**20
-NODE = """d() { lsblk -dnro NAME,SERIAL | while read -r n s; do [ "$s" = "$1" ] && echo /dev/$n; done; }"""
+NODE = """d() { lsblk -dnro NAME,SERIAL | while read -r n s; do if [ "$s" = "$1" ]; then echo /dev/$n; fi; done; }"""
 """A shell function: the node of a disk by its serial."""
 
 

@@ -15,6 +15,7 @@ from raidplan.layout.kinds.array import Array
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
 from raidplan.twin.rehearsal.change import INTERRUPTION
+from raidplan.twin.rehearsal.making import BELOW
 from raidplan.twin.rehearsal.rig import GIVEN
 from raidplan.twin.rehearsal.stages import EVENTS, RAIDPLAN
 from raidplan.twin.server import (
@@ -186,8 +187,8 @@ class StandIn:
         words = text.split()
         if words[:5] == [*RAIDPLAN, "apply"]:
             plan = words[5]
-            first, self.applied = plan not in self.applied, self.applied | {plan}
-            first = first or "--target" in words
+            first = plan == BELOW or not self.applied & {plan, BELOW}
+            self.applied |= {plan}
             self.files[EVENTS] = b"".join(self.events())
             self.journal = "close"
             if first:

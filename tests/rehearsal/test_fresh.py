@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from raidplan.cli import FINDINGS
+from raidplan.plan.codec import plan_from_json
+from raidplan.plan.step import Run
 from raidplan.review.pipeline import load
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
-from raidplan.twin.rehearsal.making import TARGET
+from raidplan.twin.rehearsal.making import BELOW, PLAN, TARGET
 from tests.rehearsal.conftest import SERVER, Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
@@ -21,7 +23,12 @@ def test_it_is_made_below_a_target_and_booted_from_its_disks(rehearsed: Rehearsa
         "install", "apply", "system", "finish", "boot from disks", "apply again",
     ]  # fmt: skip
     applies = [call for call in rehearsed.twin.calls if "raidplan apply" in call]
-    assert [f"--target {TARGET}" in call for call in applies] == [True, True, False, False]
+    files = [BELOW, BELOW, PLAN, PLAN]
+    assert [word for call in applies for word in call.split() if word in files] == files
+    assert [plan_from_json(rehearsed.twin.files[file].decode()).target for file in (BELOW, PLAN)] == [
+        TARGET,
+        "",
+    ]
     assert rehearsed.twin.calls.count("started from disks") == 1
     seen = {
         (case["name"], case["fault"]): {one["path"]: one["survived"] for one in case["observed"]}
@@ -30,6 +37,19 @@ def test_it_is_made_below_a_target_and_booted_from_its_disks(rehearsed: Rehearsa
     assert seen["a", "absent"] == {"boot": False}, "of what does not boot nothing else is seen"
     assert seen["b", "absent"]["boot"] and not seen["b", "absent"]["filesystems.data"]
     assert not seen["a", "pulled"]["machine"] and seen["d0", "pulled"]["machine"]
+
+
+def test_no_rule_keeps_a_server_from_being_rehearsed(rehearsed: Rehearsal) -> None:
+    """In the twin an array with parity is made without an initial sync, which `check` calls an error, so plans are applied."""
+    parity = SERVER.replace("e<0-1>", "e<0-3>").replace(
+        "level: raid1, members: [e", "level: raid6, members: [e"
+    )
+    rehearsed(Faulty(), "--faults", "disks", text=parity)
+    applied = [call.split()[5] for call in rehearsed.twin.calls if "raidplan apply" in call]
+    for file in applied:
+        steps = plan_from_json(rehearsed.twin.files[file].decode()).steps
+        (create,) = (step.action for step in steps if step.id == "array.data.create")
+        assert isinstance(create, Run) and "--assume-clean" in create.argv
 
 
 def test_a_blank_disk_comes_last_in_the_boot_order(rehearsed: Rehearsal) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from raidplan.compiler import compile_plan
+from raidplan.document.read import parse_document
 from raidplan.plan.codec import plan_to_json
 from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.stages import BOOT_SECONDS, NOTHING, WHOLE, Run, apply_plan, install
+from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.server import Twin
 
-PLAN, LAYOUT = "/root/plan.json", "/root/layout.yaml"
-"""The plan that the server would get; of a whole server its layout, of which a plan below the target and one without are made."""
+PLAN, BELOW = "/root/plan.json", "/root/below.json"
+"""The plan that the server would get, and that of a whole server in its rescue system, below the target."""
 VERSIONS = """\
 echo "kernel $(uname -r)"
 echo "mdadm $(mdadm --version 2>&1 | grep -o 'v[0-9.]*' | head -n 1)"
@@ -38,10 +41,10 @@ sync
 
 def make(rig: Rig, plan: Plan, run: Run) -> None:
     """Applies the plan, applies it again, fills it, boots and reads back; no rule keeps a layout from being rehearsed."""
-    twin, file = rig.twin, LAYOUT if rig.subject.fresh else PLAN
+    twin = rig.twin
     stand_up(rig, plan, run)
     with run.stage("apply again", "there must be nothing to do"):
-        apply_plan(run, twin, file, plan.host, NOTHING)
+        apply_plan(run, twin, PLAN, plan.host, NOTHING)
     with run.stage("fill", "records on every file system, which must read back in every case"):
         rig.put_programs()
         rig.witness("fill")
@@ -49,7 +52,7 @@ def make(rig: Rig, plan: Plan, run: Run) -> None:
         twin.shut_down(timeout=BOOT_SECONDS)
         twin.start_again(timeout=BOOT_SECONDS, snapshots=True)
     with run.stage("read back", "there must be nothing to do"):
-        apply_plan(run, twin, file, plan.host, NOTHING)
+        apply_plan(run, twin, PLAN, plan.host, NOTHING)
 
 
 def stand_up(rig: Rig, plan: Plan, run: Run) -> None:
@@ -58,15 +61,25 @@ def stand_up(rig: Rig, plan: Plan, run: Run) -> None:
     with run.stage("install", "raidplan in the twin"):
         install(twin, rig.subject.topology.layout)
         twin.put(plan_to_json(plan).encode(), PLAN)
-        twin.put(rig.subject.text.encode(), LAYOUT)
+        if fresh:
+            twin.put(plan_to_json(_below_target(rig.subject)).encode(), BELOW)
         lines = twin.run(VERSIONS).stdout.splitlines()
         run.versions |= {
             name: version for name, _, version in (line.partition(" ") for line in lines) if version
         }
     with run.stage("apply", "the layout, below a target" if fresh else "the layout"):
-        apply_plan(run, twin, LAYOUT if fresh else PLAN, plan.host, WHOLE, target=TARGET if fresh else "")
+        apply_plan(run, twin, BELOW if fresh else PLAN, plan.host, WHOLE)
     if fresh:
         _install_system(twin, plan.host, run)
+
+
+def _below_target(subject: Subject) -> Plan:
+    """The plan of a layout whose own plan could be made."""
+    document, _ = parse_document(subject.text, "")
+    assert document is not None
+    plan, _ = compile_plan(subject.topology, document, TARGET)
+    assert plan is not None
+    return plan
 
 
 def _install_system(twin: Twin, host: str, run: Run) -> None:
@@ -74,7 +87,7 @@ def _install_system(twin: Twin, host: str, run: Run) -> None:
     with run.stage("system", "Debian, copied below the target as an installer would"):
         twin.run(["sh", "-c", FILL], stdin=CONSOLE.encode(), timeout=BOOT_SECONDS)
     with run.stage("finish", "initramfs and boot loader of the system below the target"):
-        apply_plan(run, twin, LAYOUT, host, WHOLE, target=TARGET)
+        apply_plan(run, twin, BELOW, host, WHOLE)
     with run.stage("boot from disks", "by the firmware and what is on the layout's disks"):
         twin.shut_down(timeout=BOOT_SECONDS)
         twin.start_from_disks(timeout=BOOT_SECONDS)

@@ -166,9 +166,9 @@ def put_key_files(twin: Twin, layout: Layout) -> None:
         twin.put(PASSPHRASE.encode(), file, mode=0o400)
 
 
-def apply_plan(run: Run, twin: Twin, plan: str, host: str, *endings: str, target: str = "") -> None:
-    """Applies a plan in the twin, below a target if one is named. Raises StageFailed where it ends with none of these words."""
-    options = ["--confirm", host, "--events", EVENTS, *(["--target", target] if target else [])]
+def apply_plan(run: Run, twin: Twin, plan: str, host: str, *endings: str) -> None:
+    """Applies a plan in the twin. Raises StageFailed where it ends with none of these words."""
+    options = ["--confirm", host, "--events", EVENTS]
     twin.run(["rm", "-f", EVENTS])
     try:
         done = twin.run([*RAIDPLAN, "apply", plan, *options], check=False, timeout=APPLY_SECONDS)
