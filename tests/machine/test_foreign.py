@@ -45,7 +45,7 @@ monitoring: {scrub: monthly}
 """
 LOOK = """
 for a in /sys/block/md*/md; do
-  b=${a%/md}; m=/dev/${b##*/}; eval "$(mdadm --detail --export $m | grep -E '^MD_(UUID|NAME|LEVEL)=')"
+  b=${a%/md}; m=/dev/${b##*/}; MD_NAME=; eval "$(mdadm --detail --export $m | grep -E '^MD_(UUID|NAME|LEVEL)=')"
   case "$MD_NAME" in foreign:data) continue;; esac
   echo "$MD_UUID name $MD_NAME level $MD_LEVEL state $(cat $a/array_state) ro $(cat $b/ro)"
   for f in $a/stripe_cache_size $a/sync_speed_min $a/sync_speed_max $b/queue/read_ahead_kb $a/consistency_policy; do
