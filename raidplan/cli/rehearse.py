@@ -12,10 +12,9 @@ from raidplan.cli import FINDINGS, OK, UNABLE, VOID
 from raidplan.cli.output import Unable, emit, talk, talk_findings, try_place
 from raidplan.cli.stopping import stopped_by_signals
 from raidplan.plan.codec import digest
-from raidplan.plan.step import Plan
 from raidplan.render.rehearsal.json import rehearsal_json
 from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text
-from raidplan.review.pipeline import Loaded, load, plan
+from raidplan.review.pipeline import Loaded, load
 from raidplan.twin.loops import TooSmall
 from raidplan.twin.rehearsal.cases import NoSuchPart
 from raidplan.twin.rehearsal.change import rehearse_change
@@ -24,7 +23,7 @@ from raidplan.twin.rehearsal.measure import rehearse_rates
 from raidplan.twin.rehearsal.report import Report
 from raidplan.twin.rehearsal.run import rehearse
 from raidplan.twin.rehearsal.stages import Wish
-from raidplan.twin.rehearsal.subject import Subject, Unsuited, subject_of
+from raidplan.twin.rehearsal.subject import Subject, Unsuited, plan_of, subject_of
 
 PAIRS = 6
 FORMS = {"text": rehearsal_text, "json": rehearsal_json, "markdown": rehearsal_markdown}
@@ -79,7 +78,6 @@ def _digest(loaded: Loaded) -> str:
 
 
 def _rehearsed(subjects: list[Subject], digests: list[str], arguments: argparse.Namespace) -> Report:
-    plans = [_planned(subject) for subject in subjects]
     subject, seed = subjects[-1], randbelow(10**6) if arguments.seed is None else arguments.seed
     report = Report(
         subject.host, digests[-1], seed, _again(arguments, seed), subject.differences,
@@ -87,6 +85,7 @@ def _rehearsed(subjects: list[Subject], digests: list[str], arguments: argparse.
     )  # fmt: skip
     folder, elsewhere, logs = (Path(each) if each else None for each in (arguments.keep, arguments.image, arguments.logs))  # fmt: skip
     try:
+        plans = [plan_of(each) for each in subjects]
         for each in subjects:
             check_host(each, elsewhere, folder, logs)
         wish = Wish(
@@ -128,11 +127,3 @@ def _writer(form: str) -> Callable[[Report], str]:
 
         return rehearsal_page
     return FORMS[form]
-
-
-def _planned(subject: Subject) -> Plan:
-    """The plan of the twin's own layout."""
-    made, loaded = plan(load("the twin's layout", lambda _: (subject.text, "")))
-    if made is None:
-        raise Unable(f"the twin's layout has an error: {loaded.findings[0].finding.message}")
-    return made

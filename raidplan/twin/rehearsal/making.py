@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from raidplan.compiler import compile_plan
-from raidplan.document.read import parse_document
 from raidplan.plan.codec import plan_to_json
 from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.stages import BOOT_SECONDS, NOTHING, WHOLE, Run, apply_plan, install
-from raidplan.twin.rehearsal.subject import Subject
+from raidplan.twin.rehearsal.subject import plan_of
 from raidplan.twin.server import Twin
 
 PLAN, BELOW = "/root/plan.json", "/root/below.json"
@@ -62,7 +60,7 @@ def stand_up(rig: Rig, plan: Plan, run: Run) -> None:
         install(twin, rig.subject.topology.layout)
         twin.put(plan_to_json(plan).encode(), PLAN)
         if fresh:
-            twin.put(plan_to_json(_below_target(rig.subject)).encode(), BELOW)
+            twin.put(plan_to_json(plan_of(rig.subject, TARGET)).encode(), BELOW)
         lines = twin.run(VERSIONS).stdout.splitlines()
         run.versions |= {
             name: version for name, _, version in (line.partition(" ") for line in lines) if version
@@ -71,15 +69,6 @@ def stand_up(rig: Rig, plan: Plan, run: Run) -> None:
         apply_plan(run, twin, BELOW if fresh else PLAN, plan.host, WHOLE)
     if fresh:
         _install_system(twin, plan.host, run)
-
-
-def _below_target(subject: Subject) -> Plan:
-    """The plan of a layout whose own plan could be made."""
-    document, _ = parse_document(subject.text, "")
-    assert document is not None
-    plan, _ = compile_plan(subject.topology, document, TARGET)
-    assert plan is not None
-    return plan
 
 
 def _install_system(twin: Twin, host: str, run: Run) -> None:

@@ -14,8 +14,10 @@ from raidplan.document.read import parse_document
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.layout.load import layout_of
 from raidplan.layout.model import Layout
+from raidplan.plan.step import Plan
 from raidplan.render.layout_data import layout_to_data
 from raidplan.render.yaml_text import yaml_text
+from raidplan.review.pipeline import load, plan
 from raidplan.topology import Topology, resolve
 from raidplan.topology.boot_places import boot_places
 from raidplan.twin.loops.scale import scaled
@@ -94,6 +96,14 @@ def subject_of(topology: Topology, scale: int = 1) -> Subject:
     subject = Subject(found, yaml_text(data), _memory(found), tuple(differences))
     check_disks(disks_of(found.layout), subject)
     return subject
+
+
+def plan_of(subject: Subject, target: str = "") -> Plan:
+    """The plan of the twin's own layout, below `target` if one is named; no rule keeps it from being made. Raises Unsuited."""
+    made, loaded = plan(load("the twin's layout", lambda _: (subject.text, "")), target)
+    if made is None:
+        raise Unsuited(f"the twin's layout has an error: {loaded.findings[0].finding.message}")
+    return made
 
 
 def check_disks(disks: Iterable[Disk], subject: Subject) -> None:
