@@ -34,7 +34,7 @@ from raidplan.cli.devices import read_devices
 from raidplan.cli.output import Unable, emit, talk, wants_colour
 from raidplan.cli.passphrase import NoPassphrase, passphrases
 from raidplan.cli.progress import display, events_to
-from raidplan.cli.refusals import refuse
+from raidplan.cli.refusals import refuse_unwritten
 from raidplan.cli.state import past_of_host, state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import installed, missing, proper, target_of, waiting
@@ -74,9 +74,7 @@ def _refuse(arguments: argparse.Namespace, *reasons: Refusal) -> int:
     with events_to(arguments.events) as note_event:
         for each in reasons:
             note_event(each)
-    code = refuse(*reasons)
-    talk("nothing was written")
-    return code
+    return refuse_unwritten(*reasons)
 
 
 def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:

@@ -13,3 +13,10 @@ def refuse(*reasons: Refusal) -> int:
     for each in reasons:
         talk(f"refused: {refusal_text(each)}")
     return REFUSED
+
+
+def refuse_unwritten(*reasons: Refusal) -> int:
+    """Says why, and that nothing was written; the exit code."""
+    code = refuse(*reasons)
+    talk("nothing was written")
+    return code

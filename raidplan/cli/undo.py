@@ -7,14 +7,14 @@ import os
 
 from raidplan.apply.journal.journal import BrokenJournal, Journal, open_journal, read_past
 from raidplan.apply.journal.lock import Held, only_one
-from raidplan.apply.refusal import Refusal, refusal
+from raidplan.apply.refusal import refusal
 from raidplan.apply.undo.copies import Copies, read_copies
 from raidplan.apply.undo.undo import Way, go_back, plan_of_run, still_tuned, way_back
 from raidplan.apply.world import World
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.consent import agreed
 from raidplan.cli.output import talk
-from raidplan.cli.refusals import refuse
+from raidplan.cli.refusals import refuse, refuse_unwritten
 from raidplan.cli.state import state_folder
 from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
 from raidplan.cli.target import target_of
@@ -33,13 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         with stopped_by_signals(), only_one() as lock:
             return undo(arguments, World([lock], target_of(arguments.target)))
     except (Held, BrokenJournal) as error:
-        return _refuse(error.refusal)
-
-
-def _refuse(*reasons: Refusal) -> int:
-    code = refuse(*reasons)
-    talk("nothing was written")
-    return code
+        return refuse_unwritten(error.refusal)
 
 
 def undo(arguments: argparse.Namespace, world: World) -> int:
@@ -53,13 +47,13 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         plan = plan_of_run(folder, past)
         copies = read_copies(folder, past.copies)
     except BrokenJournal as error:
-        return _refuse(error.refusal)
+        return refuse_unwritten(error.refusal)
     except (OSError, ValueError) as error:
         talk(f"refused: {unread_text(error)}")
         return REFUSED
     way = way_back(plan, past, copies, world.read(plan), world)
     if way.refusals:
-        code = _refuse(*dict.fromkeys(way.refusals))
+        code = refuse_unwritten(*dict.fromkeys(way.refusals))
         if past.undoing:
             talk(
                 f"if the interrupted undo cannot be finished: move its journal and copies away (mv {folder} {folder}.kept), and start anew"
@@ -76,7 +70,7 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         return REFUSED
     # Who was asked takes some time, in which the machine goes on.
     if way_back(plan, past, copies, world.read(plan), world) != way:
-        return _refuse(refusal("machine-changed", "meanwhile"))
+        return refuse_unwritten(refusal("machine-changed", "meanwhile"))
     journal = open_journal(folder, world)
     return run_until_stopped(lambda: _put_back(plan, way, copies, journal, world), _stopped)
 
@@ -90,7 +84,7 @@ def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: Wor
     try:
         journal.undoing()
     except OSError as error:
-        return _refuse(
+        return refuse_unwritten(
             refusal("journal-unusable", "no-record", place=str(journal.file), error=error.strerror or "")
         )
     try:
