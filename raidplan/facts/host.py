@@ -58,6 +58,8 @@ def versions() -> dict[tuple[str, ...], tuple[str, ...]]:
 CONFIGURATION = (FSTAB, MDADM_CONF, "/etc/mdadm.conf", HOOK, DPKG, AFTER_INITRAMFS)
 HOLD = "/run/udev/rules.d/63-raidplan-hold.rules"
 """After 63-md-raid-arrays.rules, which reads ID_FS_TYPE and MD_UUID of an array; before those that assemble."""
+NAMES = "/run/udev/rules.d/63-raidplan-names.rules"
+"""The names of arrays that a boot did not know: as late, for the same reason."""
 RULES = "etc/udev/rules.d/*raidplan*.rules"
 PARTS = tuple(f"{folder.lstrip('/')}/[!.]*.conf" for folder in MDADM_CONF_PARTS)
 """The files that mdadm reads after its main one, in the order of their names (`conf_file_or_dir` in its config.c)."""
@@ -167,7 +169,7 @@ def _grub(root: Path) -> str:
 def read_paths(root: Path, paths: Iterable[str]) -> dict[str, Objects]:
     """The configuration files of interest, and the files and folders named: `file`, `directory`, `unit_file`."""
     found = (f"/{file.relative_to(root)}" for each in (RULES, *PARTS) for file in sorted(root.glob(each)))
-    names = dict.fromkeys([*CONFIGURATION, CRYPTTAB, HOLD, *found, *paths])
+    names = dict.fromkeys([*CONFIGURATION, CRYPTTAB, HOLD, NAMES, *found, *paths])
     folders: Objects = {path: {"exists": True} for path in names if (root / path.lstrip("/")).is_dir()}
     return {"file": read_files(root, names), "directory": folders, "unit_file": read_unit_files(root)}
 

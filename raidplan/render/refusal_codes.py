@@ -71,8 +71,8 @@ CODES: Mapping[Code, tuple[str, str]] = {
         "Run the command in the message, or change the layout.",
     ),
     "runs-under-other-name": (
-        "An array runs under another name and is in use.",
-        "End its use, or renew the initramfs and boot.",
+        "An array runs under another name, and another array under its own.",
+        "Stop the other array, or give this one another name in the layout.",
     ),
     "superblocks-lost": (
         "Members of an array lost its superblock; its data can be whole.",

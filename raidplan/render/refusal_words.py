@@ -155,8 +155,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "copy-without-command": f"{COPY}, or wipe it by hand if nobody needs its content",
     },
     "runs-under-other-name": {
-        "": f"{AT}: it runs as {{now}} instead of {{planned}}, because it was assembled before its name was known, and it is in use "
-        "({users}): renew the initramfs ({command}) and boot, or end its use; then apply again"
+        "": f"{AT}: it runs as {{now}} instead of {{planned}}, the name that another array ({{other}}) has now: if nobody needs it, stop "
+        "that one (mdadm --stop {other}), then apply again"
     },
     "not-of-that-step": {
         "": f"{AT}: {{uses:; }}: {WAYS_OUT}",

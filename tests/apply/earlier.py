@@ -104,3 +104,4 @@ def everything(data: dict) -> None:  # type: ignore[type-arg]
 def boot_that_knows_no_names(state: State) -> None:
     for number, found in enumerate(state.objects["array"].values()):
         found |= {"node": f"/dev/md{127 - number}", "device": f"md{127 - number}", "links": [f"a{number}_0"]}
+    state.nodes -= {node for node in state.nodes if node.startswith("/dev/md/")}

@@ -13,6 +13,7 @@ from raidplan.apply import execute
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out, close_what_stands
+from raidplan.facts.host import NAMES
 from raidplan.plan.boot_loaders import EFI_IMAGES, MODULES, PACKAGES, PLATFORMS
 from raidplan.plan.initramfs import INITRAMFS_TOOLS
 from raidplan.plan.step import Plan
@@ -91,12 +92,14 @@ def apply(plan: Plan, world: Simulated) -> str:
 
 
 def end(world: Simulated) -> object:
-    """What stands in the end: objects, what devices carry, the disks of others, and every file but the journal and those of before."""
+    """What stands in the end: objects, what devices carry, the disks of others, and every file but the journal, those of before,
+    and a rule that the next boot forgets."""
     files = {
         str(file.relative_to(world.root)): file.read_text()
         for file in sorted(world.root.rglob("*"))
         if file.is_file()
         and "var/lib/raidplan" not in str(file)
+        and file != world.path(NAMES)
         and not file.name.endswith("-old")
         and file.parent.name != "raidplan.old"
     }

@@ -7,6 +7,7 @@ in looks whole here, as it can on a disk.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from copy import deepcopy
@@ -20,10 +21,11 @@ from raidplan.apply.journal.step_fingerprints import disks_below
 from raidplan.apply.reading import paths_of, swap_files_of
 from raidplan.apply.world import World
 from raidplan.base.figures import Figures
+from raidplan.base.identity import md_form
 from raidplan.base.reader import Reader
 from raidplan.base.size import MIB
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.host import read_files, read_paths, read_system, versions
+from raidplan.facts.host import NAMES, read_files, read_paths, read_system, versions
 from raidplan.facts.run import Result
 from raidplan.facts.uses import Use, use
 from raidplan.plan.places import CRYPTTAB, INITRAMFS_ASIDE, UDEV_RULES
@@ -295,12 +297,25 @@ class Simulated(World):
             case ("rm", "--force", file):
                 self.path(file).unlink(missing_ok=True)
                 self.state.objects.get("swap", {}).pop(f"file:{file}", None)
+            case ("udevadm", "trigger", *_, "--name-match", node) if node in self._arrays_by_node():
+                self._names(self._arrays_by_node()[node])
             case ("udevadm", "trigger", *_) if (tuned := self._tuned_by(argv)) is not None:
                 rules = self.path(UDEV_RULES.format(host=self.plan.host))
                 tuning = self.state.objects.setdefault("tuning", {}).setdefault(tuned, {})
                 tuning |= set_by(rules.read_text() if rules.exists() else "", tuned)
             case _ if not changed(self, argv):
                 self._perform(self._step(argv))
+
+    def _arrays_by_node(self) -> dict[str, str]:
+        return {found["node"]: uuid for uuid, found in self.state.objects.get("array", {}).items()}
+
+    def _names(self, uuid: str) -> None:
+        """What udev's rules add to an array: the link with its name."""
+        file, found = self.path(NAMES), self.state.objects["array"][uuid]
+        rules = file.read_text() if file.exists() else ""
+        for name in re.findall(rf'ENV{{MD_UUID}}=="{md_form(uuid)}", SYMLINK\+="md/(.*)"', rules):
+            found["links"] = sorted({*found.get("links", ()), name})
+            self.state.nodes.add(f"/dev/md/{name}")
 
     def _image(self) -> bytes:
         return cpio(self._copies())

@@ -10,7 +10,7 @@ import pytest
 
 from raidplan.apply.change.obsolete import set_by
 from raidplan.base.levels import LEVELS
-from raidplan.facts.host import HOLD
+from raidplan.facts.host import HOLD, NAMES
 from raidplan.plan.places import FSTAB, UDEV_RULES
 from tests.apply.earlier import boot_that_knows_no_names
 from tests.apply.earlier import plan_of as two_levels
@@ -34,7 +34,8 @@ def boot(world: Simulated, *, named: bool) -> None:
     """
     state, objects = world.state, world.state.objects
     state.attributes.clear()
-    world.path(HOLD).unlink(missing_ok=True)
+    for rule in (HOLD, NAMES):
+        world.path(rule).unlink(missing_ok=True)
     arrays = objects.get("array", {})
     state.nodes -= OF_LEVELS - {LEVELS[found["level"]].module for found in arrays.values()}
     if arrays and not (named and world._initramfs_is_new()):

@@ -1,7 +1,9 @@
-"""After a boot that did not know the arrays' names they run as md127 and the like: given their names, or refused."""
+"""After a boot that did not know the arrays' names they run as md127 and the like, and are given their names as they run."""
 
 from __future__ import annotations
 
+import shutil
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +11,6 @@ import pytest
 
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
-from raidplan.apply.refusal import Refusal
 from raidplan.facts.arrays import read_links
 from raidplan.facts.machine import BlockFact
 from raidplan.plan.codec import plan_from_json, plan_to_json
@@ -19,6 +20,8 @@ from tests.apply.runs import apply, end, impatient, machine
 from tests.apply.simulated import Killed, Simulated, State
 
 __all__ = ["impatient"]
+
+LOOK = "udevadm trigger --settle --action=change --name-match"
 
 
 def only_looks_new(state: State) -> object:
@@ -43,10 +46,12 @@ def test_every_array_gets_its_name_before_anything_else(tmp_path: Path) -> None:
     again = Simulated(plan, cut, state)
     assert apply(plan, again) == "done"
     programs = [what for kind, what in again.effects if kind == "run"]
-    stops = [n for n, what in enumerate(programs) if what.startswith("mdadm --stop /dev/md12")]
-    assembled = [what.split()[2] for what in programs if what.startswith("mdadm --assemble")]
-    assert len(stops) == 3 and sorted(assembled) == ["/dev/md/a", "/dev/md/b", "/dev/md/p"]
-    assert {what.split()[0] for what in programs[:6]} == {"mdadm"}
+    assert programs[:4] == [
+        "udevadm control --reload",
+        *(f"{LOOK} /dev/md{number}" for number in (127, 126, 125)),
+    ]
+    assert not any(what.startswith(("mdadm --stop", "mdadm --assemble")) for what in programs)
+    assert {name for found in state.objects["array"].values() for name in found["links"]} >= {"a", "b", "p"}
     assert only_looks_new(state) == only_looks_new(whole.state)
     assert end(again)[1:] == end(whole)[1:]  # type: ignore[index]
 
@@ -78,7 +83,7 @@ def test_a_module_that_the_boot_did_not_load_does_not_wait_for_the_names(tmp_pat
     boot_that_knows_no_names(state)
     state.nodes.discard("raid456")
     programs = converges(plan, tmp_path, state)
-    assert programs[0] == "modprobe raid456" and programs[1].startswith("mdadm --stop /dev/md12")
+    assert programs[0] == "modprobe raid456" and programs[2].startswith(LOOK)
 
 
 def test_an_array_gets_its_name_when_mdadm_conf_has_it_again(tmp_path: Path) -> None:
@@ -92,8 +97,7 @@ def test_an_array_gets_its_name_when_mdadm_conf_has_it_again(tmp_path: Path) -> 
     decision = decide(plan, world.read(plan), read_past(root / "var/lib/raidplan"), here=False)
     assert plan_from_json(plan_to_json(decision.left)) == decision.left
     ids = [step.id for step in decision.left.steps]
-    stop = next(step for step in decision.left.steps if step.id == "array.a.create+name.stop")
-    assert ids[0] == "config.mdadm.conf" and stop.needs == ("config.mdadm.conf",)
+    assert ids[0] == "config.mdadm.conf" and "array.a.create+name.link" in ids
     converges(plan, root, state)
 
 
@@ -110,23 +114,49 @@ def test_an_image_without_the_names_is_said_before_the_boot(tmp_path: Path) -> N
     assert {program.split()[0] for program in converges(plan, root, state)} == {"mkinitramfs", "run-parts"}
 
 
-def decided(plan: Plan, root: Path, state: State, *blocks: BlockFact) -> tuple[Refusal, ...]:
-    looked = replace(Simulated(plan, root, state).read(plan), blocks=blocks)
-    return decide(plan, looked, read_past(root / "var/lib/raidplan"), here=False).refusals
-
-
-def test_what_is_in_use_is_not_stopped(tmp_path: Path) -> None:
-    state, plan = standing(tmp_path / "plan", tmp_path / "root"), plan_of(tmp_path / "plan")
+def test_what_is_in_use_goes_on(tmp_path: Path) -> None:
+    """Mounts, volumes and other arrays may stand on it by then, as a boot activates them."""
+    root, plan = tmp_path / "root", plan_of(tmp_path / "plan")
+    state = standing(tmp_path / "plan", root)
     boot_that_knows_no_names(state)
     array = BlockFact("md127", "array:x", "/dev/md127", "array", 2**30, uses=("mounted at /srv/a",))
     above = BlockFact("dm-0", "volume:v/home", "/dev/v/home", "volume", 2**30, below=("md125",))
-    refusals = decided(plan, tmp_path / "root", state, array, above)
-    users = {each.figures["now"]: each.figures["users"] for each in refusals}
-    assert users == {"/dev/md127": "mounted at /srv/a", "/dev/md125": "/dev/v/home"}
-    for each in refusals:
-        planned = f"/dev/md/{each.place.removeprefix('arrays.')}"
-        assert (each.code, each.figures["planned"]) == ("runs-under-other-name", planned)
-        assert each.figures["command"] == "update-initramfs -u -k all"
+    looked = replace(Simulated(plan, root, state).read(plan), blocks=(array, above))
+    decision = decide(plan, looked, read_past(root / "var/lib/raidplan"), here=False)
+    assert decision.refusals == ()
+    names = [step.id for step in decision.left.steps if "+name." in step.id]
+    made = "array.b.create+name.rule", "array.b.create+name.reload"
+    assert names == [*made, *(f"array.{each}.create+name.link" for each in "bap")]
+    converges(plan, root, state)
+
+
+def test_a_name_that_another_array_has_is_refused(tmp_path: Path) -> None:
+    root, plan = tmp_path / "root", plan_of(tmp_path / "plan")
+    state = standing(tmp_path / "plan", root)
+    boot_that_knows_no_names(state)
+    looked = Simulated(plan, root, state).read(plan)
+    looked.objects["array"]["other"] = {"device": "md9", "node": "/dev/md9", "name": "far:a", "links": ["a"]}
+    refusals = decide(plan, looked, read_past(root / "var/lib/raidplan"), here=False).refusals
+    (refusal,) = (each for each in refusals if each.code == "runs-under-other-name")
+    assert (refusal.figures["planned"], refusal.figures["other"]) == ("/dev/md/a", "/dev/md9")
+
+
+@pytest.mark.parametrize("how", ["before", "during", "after"])
+def test_killed_while_it_gives_the_names(how: str, tmp_path: Path) -> None:
+    plan = plan_of(tmp_path / "plan")
+    state = cut_before("mke2fs", plan, tmp_path / "root")
+    boot_that_knows_no_names(state)
+    shutil.copytree(tmp_path / "root", tmp_path / "probe")
+    probe = Simulated(plan, tmp_path / "probe", deepcopy(state))
+    assert apply(plan, probe) == "done"
+    last = max(n for n, (_, what) in enumerate(probe.effects, 1) if what.startswith(f"{LOOK} /dev/md12"))
+    for point in range(1, last + 1):
+        root, left = tmp_path / f"cut{point}", deepcopy(state)
+        shutil.copytree(tmp_path / "root", root)
+        with pytest.raises(Killed):
+            apply(plan, Simulated(plan, root, left, (point, how)))
+        converges(plan, root, left)
+    assert last > 4
 
 
 def test_an_array_that_has_its_name_is_left_alone(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from raidplan.apply.configuration.array_names import in_its_own_step
 from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.decide.leftovers import NotOurs
 from raidplan.apply.decide.lost_superblocks import superblocks_lost
+from raidplan.apply.decide.name_links import lacks_its_name, name_links
 from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.decide.redo_steps import half_done, redo
-from raidplan.apply.decide.rename_arrays import under_its_name
 from raidplan.apply.journal.made import is_known
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.step_fingerprints import disks_below
@@ -41,12 +41,12 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
     if asleep := [*not_started(plan, machine, past)]:
         return replace(plan, steps=()), asleep
     kept: dict[str, Step] = {}
-    names: dict[str, Step] = {}
+    unnamed: list[Step] = []
     refusals: list[Refusal] = []
     for step in plan.steps:
         try:
-            if not half_done(step, machine, past):  # else it is stopped and cleared, whatever its name
-                names |= {each.id: each for each in under_its_name(step, machine)}
+            if not half_done(step, machine, past) and lacks_its_name(step, machine):
+                unnamed.append(step)  # one that is half made is stopped and cleared, whatever its name
             if not _pending(step, machine, kept, past):
                 kept |= {each.id: each for each in left_behind(step, machine, plan, past)}
                 continue
@@ -57,7 +57,8 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
             place = error.refusal.place or step.because
             refusals.append(replace(error.refusal, place=place, line=step.line))
     # Every command calls an array by its name, so the names come before everything else; but for what prepares the
-    # machine, which calls none: an array is assembled with its line in mdadm.conf and its module in the kernel.
+    # machine, which calls none.
+    names = {step.id: step for step in name_links(plan, unnamed, machine)}
     first = {step.id: step for step in kept.values() if step.phase == "prepare"} | names
     rest = [step for step in kept.values() if step.id not in first]
     shown = {step.planned_for: step.id for step in rest if step.changes and step.awaits}
