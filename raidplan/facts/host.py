@@ -6,7 +6,8 @@ import filecmp
 import hashlib
 import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from raidplan.base.filesystems import FILESYSTEMS
@@ -31,6 +32,7 @@ from raidplan.plan.boot_loaders import (
 )
 from raidplan.plan.initramfs import BOOT, GENERATORS, OF_OTHERS
 from raidplan.plan.places import CRYPTTAB, FSTAB, INITRAMFS_ASIDE, MDADM_CONF, MDADM_CONF_PARTS
+from raidplan.plan.step import Value
 
 
 def modules() -> tuple[str, ...]:
@@ -222,14 +224,22 @@ def _is_secret(file: Path) -> bool:
 
 
 def read_initramfs(root: Path, kernel: str) -> Objects:
-    """`fresh`: every initramfs holds our configuration as it is, and none is being made; nothing without an image."""
+    """`fresh`: every initramfs holds our configuration as it is, and none is being made; `array_lines`: those in any that are
+    not ours; nothing without an image."""
     images = [image for by in GENERATORS.values() for image in initramfs.images(root, kernel, by)]
     unfinished = (root / INITRAMFS_ASIDE.lstrip("/")).exists()
     fresh = not unfinished and not any(_outdated(image, root) for image in images)
     opened = [_opened(image) for image in images]
     common = sorted(frozenset.intersection(*opened)) if opened else []
     opens = {f"opens {uuid}": True for uuid in common}
-    return {"current": {"fresh": fresh, **opens, **_volumes(images)}} if images else {}
+    lines: dict[str, Value] = {"array_lines": found} if (found := [*_array_lines(images)]) else {}
+    return {"current": {"fresh": fresh, **opens, **_volumes(images), **lines}} if images else {}
+
+
+def _array_lines(images: Sequence[Path]) -> Iterator[str]:
+    """Each once; none of an image that cannot be read, which is never renewed."""
+    with suppress(initramfs.Unreadable):
+        yield from dict.fromkeys(line for image in images for line in initramfs.array_lines(image))
 
 
 def _volumes(images: Sequence[Path]) -> dict[str, bool]:

@@ -121,6 +121,12 @@ def _blocks(conf: str) -> list[str]:
     return [found[0].strip() for found in re.finditer(BLOCK, conf) if "\nARRAY " in found[0]]
 
 
+def array_lines(image: Path) -> list[str]:
+    """The ARRAY lines outside our blocks: of mdadm.conf, or of its hook where that file has none. Raises Unreadable."""
+    words = (line.split() for line in re.sub(BLOCK, "", held(image).conf).splitlines())
+    return [" ".join(each) for each in words if each and each[0].upper() == "ARRAY"]
+
+
 def arrays_named(image: Path) -> frozenset[str]:
     """The UUIDs in the ARRAY lines of the configuration that a kernel would find. Raises Unreadable."""
     lines = (line.split() for line in held(image).conf.splitlines())

@@ -118,6 +118,29 @@ def test_a_line_that_calls_an_array_of_others_by_chance_is_refused(tmp_path: Pat
     assert held.refusals == () and not any(note.code == "numbers-free" for note in held.notes)
 
 
+def test_a_name_that_only_the_initramfs_has_is_not_lost(tmp_path: Path) -> None:
+    """With the first line ARRAY in mdadm.conf, Debian's hook writes none for arrays of others any more."""
+    plan, dashless = plan_of(tmp_path / "plan"), OTHER.replace("-", "")
+    uuid = ":".join(dashless[at : at + 8] for at in range(0, 32, 8))
+    line = f"ARRAY /dev/md/theirs metadata=1.2 UUID={uuid} name=lab:theirs"
+    absent = "ARRAY /dev/md/gone metadata=1.2 UUID=1:2:3:4 name=lab:gone"
+
+    def refused(conf: str = "", lines: tuple[str, ...] = (line, absent)) -> tuple[Refusal, ...]:
+        root, state = tmp_path / f"root{len(conf)}", State()
+        (root / "etc/mdadm").mkdir(parents=True, exist_ok=True)
+        (root / CONF).write_text(conf)
+        state.objects["array"] = {
+            OTHER: {"name": "lab:theirs", "node": "/dev/md127", "device": "md127", "links": ["theirs"]}
+        }
+        looked = Simulated(plan, root, state).read(plan)
+        image = {"current": {"fresh": False, "array_lines": [*lines]}}
+        looked = replace(looked, objects=looked.objects | {"initramfs": image})
+        return decide(plan, looked, Past(), here=False).refusals
+
+    assert refused() == (refusal("lines-conflict", "image", place=f"/{CONF}", lines=(line,)),)
+    assert refused(f"{line}\n") == () and refused(lines=(absent,)) == () and refused(lines=()) == ()
+
+
 def test_numbers_of_others_that_nothing_holds_are_told(tmp_path: Path) -> None:
     plan = plan_of(tmp_path / "plan")
     found = beside(tmp_path, plan)

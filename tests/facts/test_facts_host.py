@@ -153,6 +153,19 @@ def test_an_initramfs_that_cannot_be_read_is_not_fresh(tmp_path):
     assert host.read_initramfs(tmp_path, "6.1") == {"current": {"fresh": False}}
 
 
+def test_lines_of_others_in_an_initramfs(tmp_path):
+    """As Debian's hook writes them for all arrays where mdadm.conf has none."""
+    theirs = "ARRAY /dev/md/store  metadata=1.2 UUID=2 name=nas:store"
+    put(tmp_path, "boot/initrd.img-6.1")
+    put(tmp_path, "lib/modules/6.1/modules.dep")
+    (tmp_path / "boot/initrd.img-6.1").write_bytes(
+        cpio({"etc/mdadm/mdadm.conf": f"# by mkconf\n{theirs}\n{OURS}".encode()})
+    )
+    put(tmp_path, "etc/mdadm/mdadm.conf", OURS)
+    found = {"fresh": True, "array_lines": ["ARRAY /dev/md/store metadata=1.2 UUID=2 name=nas:store"]}
+    assert host.read_initramfs(tmp_path, "6.1") == {"current": found}
+
+
 def test_no_initramfs(tmp_path):
     put(tmp_path, "boot/initrd.img-5.10")
     assert host.read_initramfs(tmp_path, "6.1") == {}

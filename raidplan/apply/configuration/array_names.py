@@ -17,9 +17,10 @@ from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.hidden import escaped
 from raidplan.facts import Machine
+from raidplan.facts.machine import texts
 from raidplan.plan.origin import Origin
 from raidplan.plan.places import CRYPTTAB, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
-from raidplan.plan.step import ADDED, Plan, Step, WriteBlock
+from raidplan.plan.step import ADDED, Plan, RenewInitramfs, Step, WriteBlock
 
 NAMES = "create names=yes\n"
 BY_NAME, BY_NUMBER = re.compile(r"/dev/md_(?!d\d)."), re.compile(r"/dev/(md\d+)(?:p\d+)?")
@@ -82,6 +83,30 @@ def numbers_free(left: Plan, machine: Machine) -> Iterator[Note]:
     """A note on arrays of others that may get other numbers at the next boot, where no line names those numbers."""
     if names := tuple(name for name, places in _by_chance(left, machine) if not places):
         yield note("numbers-free", arrays=names)
+
+
+def named_by_the_image(left: Plan, whole: Plan, machine: Machine) -> Iterator[Refusal]:
+    """Arrays of others that the present initramfs names and the next one would not: where mdadm.conf has no line ARRAY, Debian's
+    hook adds lines for all arrays, and with the first line of the layout it does not (hooks/mdadm of Debian's mdadm)."""
+    if not any(isinstance(step.action, RenewInitramfs) for step in left.steps):
+        return
+    ours = {step.proof.key for step in whole.steps if step.proof and step.proof.kind == "array"}
+    traces = {trace.uuid for disk in machine.disks for trace in disk.traces}
+    there = {_digits(uuid) for uuid in {*machine.objects.get("array", {}), *traces} - ours}
+    written = {value for _, keys in mdadm_conf(_conf(machine)) for kind, value in keys if kind == "array"}
+    image = texts((machine.observe("initramfs", "current") or {}).get("array_lines"))
+    lines = tuple(
+        line
+        for line in image
+        for _, keys in mdadm_conf([(1, line)])
+        if {value for kind, value in keys if kind == "array"} & (there - written)
+    )
+    if lines:
+        yield refusal("lines-conflict", "image", place=MDADM_CONF, lines=lines)
+
+
+def _digits(uuid: str) -> str:
+    return uuid.replace("-", "").lower()
 
 
 def _by_chance(left: Plan, machine: Machine) -> Iterator[tuple[str, list[str]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-from raidplan.apply.configuration.array_names import numbers_needed
+from raidplan.apply.configuration.array_names import named_by_the_image, numbers_needed
 from raidplan.apply.configuration.blocks import file_text
 from raidplan.apply.configuration.conflicts import changed_by_ours, conflicting, overruling, redirected
 from raidplan.apply.configuration.initramfs import reasons_not_to_renew
@@ -224,6 +224,7 @@ def lines_do_not_conflict(situation: Situation) -> Iterator[Refusal]:
     yield from changed_by_ours(whole, situation.machine)
     yield from overruling(whole, situation.machine)
     yield from numbers_needed(situation.plan, situation.machine)
+    yield from named_by_the_image(situation.plan, whole, situation.machine)
     yield from redirected(situation.plan, whole, situation.machine)
     yield from others_stay_checked(situation)
 
