@@ -428,7 +428,7 @@ def overwritten(note):
 
 
 def brought_up():
-    """Where a refusal named no command: so that it can be seen whether anything was lost. It is no success any more."""
+    """As a boot does, for which a person can always decide: where a refusal named no command."""
     sh(
         "umount /srv/*; swapoff -a; vgchange -qq -an; mdadm --stop --scan; mdadm --assemble --scan; vgchange -qq -ay; udevadm settle"
     )
@@ -467,9 +467,6 @@ def converge(case, note):
                 consent = ("--destroy", offered[1])
             elif not done and kind == "disk pulled":
                 brought_up()
-                return ends("needed a person", f"and the refusal names no command: {words[-1200:]}") | {
-                    "unnamed": True
-                }
             continue
         return ends("stuck", told[-1])
 

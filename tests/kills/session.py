@@ -190,7 +190,7 @@ def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> d
     ended, why = str(outcome["result"]), str(outcome.get("why", ""))
     if "look" in outcome:
         harmed = [*differing(outcome["decoys"], to.decoys), *differing(outcome["files"], to.files)]
-        other = _unwell(outcome["look"]) if outcome.get("unnamed") else differing(outcome["look"], to.look)
+        other = differing(outcome["look"], to.look)
         other += ["a second raidplan was not refused"] if beside(note) else []
         if harmed:
             ended, why = LOST, f"{why} {harmed}"

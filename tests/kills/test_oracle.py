@@ -140,25 +140,22 @@ def test_a_person_does_what_the_refusal_names(words: str, commands: list[str]) -
     assert in_guest.named(words) == []
 
 
-def test_a_refusal_that_names_no_command_needs_a_person_however_it_could_be_mended(
+def test_where_a_refusal_names_no_command_it_has_to_be_done_after_what_a_boot_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    guest = Guest(
-        monkeypatch, (4, "refused: hardware: list the members in the layout in the order of their slots")
-    )
+    words = "refused: hardware: list the members in the layout in the order of their slots"
+    guest = Guest(monkeypatch, (4, words), *DONE)
     found = in_guest.converge(case("disk pulled"), {})
-    assert (found["result"], found["unnamed"], len(guest.asked)) == (
-        PERSON,
-        True,
-        1,
-    ) and "names no command" in found["why"]
+    assert (found["result"], len(guest.asked)) == (PERSON, 3) and any("--assemble" in line for line in guest.shell)  # fmt: skip
+    Guest(monkeypatch, *[(4, words)] * 4)
+    assert in_guest.converge(case("disk pulled"), {})["result"] == STUCK
     named = Guest(
         monkeypatch,
         (4, f"refused: {advice_text('member-missing', {'commands': (ADD,), 'before': ()})}"),
         *DONE,
     )
     found = in_guest.converge(case("disk pulled"), {})
-    assert found["result"] == PERSON and "unnamed" not in found
+    assert found["result"] == PERSON
     assert [line for line in named.shell if "mdadm" in line and not line.startswith(ADD)] == []
 
 
@@ -299,8 +296,8 @@ def test_what_nothing_predicted_is_counted_as_neither() -> None:
     assert judged(outcome(CONVERGED, files={"x": "other"}), to(), pull)["result"] == LOST
     known = judged(outcome(CONVERGED), to(), replace(pull, share=0.9))
     assert (known["expected"], known["result"]) == (PERSON, CONVERGED)
-    unnamed = judged(outcome(PERSON, look={}, unnamed=True), to(), replace(pull, share=0.9))
-    assert unnamed["result"] == PERSON
+    by_hand = judged(outcome(PERSON, look={}), to(), replace(pull, share=0.9))
+    assert by_hand["result"] == STUCK, "what a person brought up is whole, or the case is no success"
     row = table(
         [{**judged(outcome(PERSON), to(), pull), "digest": "d", "generator": "g", "command": "c"}], "d", "g"
     )
@@ -337,13 +334,6 @@ def test_a_kill_that_finds_nothing_to_kill_is_no_case(
     asked = case("kill one")
     asked["adversity"] = Adversity("kill one", 0.5).to_data()
     assert in_guest.interrupt(asked)["interrupted"] is interrupted
-
-
-def test_what_is_not_whole_is_no_success_where_a_refusal_names_no_command_either() -> None:
-    pull = Adversity("disk pulled", 0.9)
-    for said, result in (("top ext4 0", PERSON), ("top ext4 4", STUCK), ("main: 8 sectors differ", STUCK)):
-        unnamed = outcome(PERSON, look={"checks": [said]}, unnamed=True)
-        assert judged(unnamed, to(), pull)["result"] == result
 
 
 def test_a_file_system_or_an_array_that_is_not_whole_is_no_reference_and_no_success() -> None:
