@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from xml.etree import ElementTree
 
+from raidplan.twin.rehearsal.host import emulator
 from tests.machine import boots
 
 ROOT = Path(__file__).parents[1]
@@ -117,7 +118,7 @@ def run(name: str, processes: str = "auto") -> bool:
         suite = ElementTree.parse(report).getroot().find("testsuite") if report.exists() else None
         numbers = {each: int(suite.get(each, 0)) if suite is not None else 0 for each in ("tests", "failures", "errors", "skipped")}  # fmt: skip
     RECORDS.parent.mkdir(exist_ok=True)
-    record = {"part": name, "commit": commit, "digest": of, "dirty": dirty, "code": code, "seconds": round(time.monotonic() - start), **numbers}  # fmt: skip
+    record = {"part": name, "commit": commit, "digest": of, "dirty": dirty, "code": code, "seconds": round(time.monotonic() - start), "qemu": emulator(), **numbers}  # fmt: skip
     with RECORDS.open("a") as opened:
         opened.write(json.dumps(record) + "\n")
     return code == 0

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from raidplan.twin.rehearsal.host import emulator
 from tests.kills.cases import Case, adversity_of, by_layout, case_of, cases
 from tests.kills.family import draw
 from tests.kills.power import A_LAYOUT as CUTS
@@ -63,6 +64,7 @@ def run(given: argparse.Namespace) -> None:
     every = {
         "digest": digest(),
         "generator": generator(),
+        "qemu": emulator(),
         **({"real_initramfs": True} if given.real_initramfs else {}),
     }
 
