@@ -173,7 +173,9 @@ def test_degraded_arrays_that_wait_for_a_person_stop_the_boot() -> None:
         mirrored = text.replace("d<0-2>", "d<0-3>").replace(
             "\nfilesystems", f"\n  z: {{level: raid1, members: [{members}]}}\nfilesystems"
         )
-        waited = survival(mirrored.replace("device: d2.z", "device: z").replace(" OPTIONS", ", options: [auto]"))
+        waited = survival(
+            mirrored.replace("device: d2.z", "device: z").replace(" OPTIONS", ", options: [auto]")
+        )
         assert killers(waited, BOOT) == expected and killers(waited, MACHINE) == []
         assert not expected or waited.smallest(BOOT).choices == ((AnyOf(1, tuple(expected)),),)
 
