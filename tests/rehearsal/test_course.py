@@ -9,7 +9,7 @@ import pytest
 
 from raidplan.cli import FINDINGS, VOID
 from raidplan.twin.rehearsal.faults import RETURNED
-from tests.rehearsal.conftest import LAYOUT, Rehearsal
+from tests.rehearsal.conftest import ENCRYPTED, LAYOUT, NESTED, VOLUMES, Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
 
@@ -43,6 +43,19 @@ def test_with_wait_an_array_that_lacks_a_member_is_not_started_at_boot(
     predicted = {one["path"]: one["predicted"] for one in case["observed"]}
     assert predicted["arrays.five"] == predicted["filesystems.five"] == ("degraded" if boot == "start" else "lost")  # fmt: skip
     assert predicted["boot"] == "intact" and predicted["arrays.mirror"] == "intact"
+
+
+@pytest.mark.parametrize("text", [ENCRYPTED, VOLUMES, NESTED], ids=["encrypted", "volumes", "nested"])
+def test_arrays_of_what_is_no_disk_pass_in_every_case(rehearsed: Rehearsal, text: str) -> None:
+    report = rehearsed(Faulty(), "--faults", "disks,boot", text=text)
+    assert report["as_predicted"] and not report["void"]
+    degraded = {
+        (case["fault"], case["name"]): one["detail"]["degraded"]
+        for case in report["cases"]
+        for one in case["observed"]
+        if one["path"] == "arrays.safe"
+    }
+    assert degraded["pulled", "d1"] == degraded["absent", "d1"] == "1"
 
 
 @pytest.mark.parametrize(

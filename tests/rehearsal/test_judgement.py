@@ -28,6 +28,7 @@ from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
 from raidplan.twin.rehearsal.untried import untried
 from tests.examples import EXAMPLES
+from tests.rehearsal.conftest import ENCRYPTED, NESTED, VOLUMES
 
 MIXED = """\
 version: 1
@@ -195,6 +196,39 @@ def test_an_array_of_arrays_lacks_those_that_stop(tmp_path: Path) -> None:
     assert all(one.as_predicted for one in observations(case, survive(nested), nested, seen))
     assert not any(case.name == "safe" for case in cases_of(Source(nested, 0, 0), "all") if case.fault is Fault.CHANGED), "no disk is named where its blocks lie"  # fmt: skip
     assert any("safe" in each for each in untried(Source(nested), [], "media"))
+
+
+IDLE = ENCRYPTED.replace("filesystems:\n  safe: {device: safe, type: ext4, mount: /srv/safe}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "faults", "right"),
+    [
+        (ENCRYPTED, "d0", [False, True, False]),
+        (ENCRYPTED, "boot:d0", [False, True, False]),
+        (VOLUMES, "d0", [False, True, False]),
+        (VOLUMES, "boot:d1", [False, True, False]),
+        (NESTED, "d0", [False, True, False]),
+        (NESTED, "boot:d3", [False, True, False]),
+        (IDLE, "d0", [True, True, False]),
+        (IDLE, "boot:d0", [False, True, False]),
+    ],
+)
+def test_an_array_lacks_members_that_stop_with_their_disk(
+    text: str, faults: str, right: list[bool], tmp_path: Path
+) -> None:
+    """Of an idle array that is not made of disks md may not have been told."""
+    of = topology(text, tmp_path)
+    case, *_ = cases_of(Source(of), faults)
+    safe = {"array_state": "clean", "read": ""}
+    lost = {**safe, "degraded": "0", "read": "Input/output error"}
+    mount = {"mounted": True, "writer": "", "write": "", "read": {"acknowledged": 99, "damaged": []}}
+    for degraded, as_predicted in enumerate(right):
+        arrays = dict.fromkeys(of.layout.arrays, lost) | {"safe": {**safe, "degraded": str(degraded)}}
+        seen = {"arrays": arrays, "mounts": {"/srv/safe": mount}, "swap": {}, "swaps": {}}
+        made = observations(case, survive(of), of, seen)
+        (one,) = (one for one in made if one.thing == ("arrays", "safe"))
+        assert (one.survived, one.as_predicted) == (True, as_predicted), degraded
 
 
 def test_acknowledged_data_that_is_gone_is_a_difference_where_it_was_to_survive(mixed: Topology) -> None:
