@@ -84,6 +84,15 @@ arrays:
   safe: {level: raid1, members: [one, two]}
 filesystems: {safe: {device: safe, type: ext4, mount: /srv/safe}}
 """
+GROUP = """\
+version: 1
+host: group
+hardware:
+  disks: {d0: {size: 4GiB, serial: L0}, d2: {size: 8GiB, serial: L2}}
+volume_groups: {vg: {devices: [d0, d2], volumes: {f: {size: 5GiB}, s: {size: 1GiB}}}}
+filesystems: {f: {device: vg.f, type: ext4, mount: /srv/f}}
+swap: {s: {device: vg.s}}
+"""
 
 
 class Rehearsal:

@@ -68,7 +68,7 @@ def observations(
     made: list[Observation] = []
     stops = not case.outcome(BOOT if case.at_boot else MACHINE).survives
     for thing in things_of(survival):
-        if thing == MACHINE and case.at_boot:
+        if (thing == MACHINE and case.at_boot) or thing in case.unpredicted:
             continue
         if found is None and stops and thing != MACHINE:
             continue  # as predicted nobody answers, so nothing else can be seen
@@ -149,7 +149,7 @@ def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) 
 
 
 def _away(name: str, case: Case, topology: Topology) -> range:
-    """How many members an array may lack: no others than those that are gone, and all of these where no spare takes their place.
+    """How many members an array may lack: no others than those that are gone, and all that are certain to be where no spare takes their place.
 
     Of a disk udev tells md at once. Of another device that stopped while the system runs, md learns when it is written to.
     """
@@ -158,10 +158,11 @@ def _away(name: str, case: Case, topology: Topology) -> range:
         return range(1)
     things = [topology.provider[member].path for member in array.named_members]
     disks = sum(thing[:-1] == DISKS and thing[-1] in case.disks for thing in things)
-    others = [outcome for thing in things if not (outcome := case.outcome(thing)).survives]
+    others = [thing for thing in things if not case.outcome(thing).survives]
     least = disks
     if case.at_boot or name in _written(topology.layout):
-        least += others.count(Outcome.LOST)
+        lost = (thing for thing in others if case.outcome(thing) is Outcome.LOST)
+        least += sum(thing not in case.unpredicted for thing in lost)
     return range(0 if array.spares or case.fault is Fault.STALE else least, disks + len(others) + 1)
 
 
