@@ -51,6 +51,50 @@ boot: {loader: grub}
 """.replace("<0>", "<1>")
 
 
+ENCRYPTED = """\
+version: 1
+host: encrypted
+hardware:
+  controllers: {a: {ports: 2}, b: {ports: 2}}
+  disks: {d<0-2>: {behind: <1:a/a/b>, port: <1:0/1/0>, serial: LK<1>, size: 2GiB}}
+encryption:
+  c<0-2>: {device: d<1>, key: {file: /etc/keys/k}}
+arrays:
+  safe: {level: raid5, members: [c<0-2>]}
+filesystems:
+  safe: {device: safe, type: ext4, mount: /srv/safe}
+"""
+VOLUMES = """\
+version: 1
+host: volumes
+hardware:
+  disks: {d<0-1>: {serial: V<1>, size: 2GiB}}
+volume_groups: {v<0-1>: {devices: [d<1>], volumes: {a: {size: 1GiB}}}}
+arrays: {safe: {level: raid1, members: [v0.a, v1.a]}}
+filesystems: {safe: {device: safe, type: ext4, mount: /srv/safe}}
+"""
+NESTED = """\
+version: 1
+host: nested
+hardware:
+  disks: {d<0-3>: {serial: N<1>, size: 2GiB}}
+arrays:
+  one: {level: raid0, members: [d<0-1>]}
+  two: {level: raid0, members: [d<2-3>]}
+  safe: {level: raid1, members: [one, two]}
+filesystems: {safe: {device: safe, type: ext4, mount: /srv/safe}}
+"""
+GROUP = """\
+version: 1
+host: group
+hardware:
+  disks: {d0: {size: 4GiB, serial: L0}, d2: {size: 8GiB, serial: L2}}
+volume_groups: {vg: {devices: [d0, d2], volumes: {f: {size: 5GiB}, s: {size: 1GiB}}}}
+filesystems: {f: {device: vg.f, type: ext4, mount: /srv/f}}
+swap: {s: {device: vg.s}}
+"""
+
+
 class Rehearsal:
     """`raidplan rehearse` with a guest that is faulty in some way."""
 

@@ -1,4 +1,4 @@
-"""A guest that does as the model predicts, in the place of a virtual machine; what it does otherwise is said in `Faulty`."""
+"""A guest in the place of a virtual machine: what a kernel makes of the disks that it has; what goes wrong besides is said in `Faulty`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Self
 
-from raidplan.estimate.survival import BOOT, MACHINE, Outcome, survive
-from raidplan.layout.kinds.array import Array
 from raidplan.topology import Topology
-from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
 from raidplan.twin.rehearsal.change import INTERRUPTION
 from raidplan.twin.rehearsal.making import BELOW
 from raidplan.twin.rehearsal.rig import GIVEN
@@ -27,6 +24,7 @@ from raidplan.twin.server import (
     Result,
     TwinError,
 )
+from tests.rehearsal.kernel import Kernel, booted
 
 
 @dataclass
@@ -274,25 +272,26 @@ class StandIn:
             return {"mismatches": 128 * self.faulty.differs, "in_time": self.faulty.checks}
         return 0
 
-    def away(self, array: Array) -> int:
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel with the disks that are in place."""
+        layout = self.topology.layout
+        return booted(layout, self.out) if self.at_boot else Kernel(layout, self.out)
+
+    def away(self, array: str) -> int:
         """How many members the kernel misses."""
         if self.faulty.slow_to_tell > 0:
             return 0
-        gone = sum(member.partition(".")[0] in self.out for member in array.named_members)
-        return gone + bool(self.out and self.faulty.gives_up)
+        return self.kernel.lacking(array) + bool(self.out and self.faulty.gives_up)
 
     def look(self, fills: int = 1) -> dict[str, Any]:
-        """As the witness has it, of the model's outcomes."""
-        out = self.out
+        """As the witness has it, of what the kernel does."""
+        out, kernel, everything = self.out, self.kernel, self.faulty.survives_all
         self.faulty.slow_to_tell -= bool(out)
-        found = outcomes_at_boot(self.topology, out) if self.at_boot else survive(self.topology).after(out)
         layout = self.topology.layout
 
-        def stands(*path: str) -> bool:
-            return self.faulty.survives_all or found.get(path, Outcome.INTACT).survives
-
         def mounted(name: str, place: int) -> dict[str, Any]:
-            good = stands("filesystems", name)
+            good = everything or kernel.mounts(name)
             wrong = [3] if (self.faulty.damaged and out) or (self.wrong and place == int(self.mirror)) else []
             wrong = [1] if self.over else wrong
             wrong = [*range(20)] if self.faulty.misread else wrong
@@ -310,13 +309,13 @@ class StandIn:
 
         arrays = {
             name: {
-                "array_state": "clean" if stands("arrays", name) else "broken",
-                "degraded": str(self.away(array)),
+                "array_state": "clean" if everything or kernel.works(name) else "broken",
+                "degraded": str(self.away(name)),
                 "read": "",
             }
-            for name, array in layout.arrays.items()
+            for name in layout.arrays
         }
-        alive = self.faulty.survives_all or found.get(MACHINE, Outcome.INTACT).survives
+        alive = everything or kernel.lives()
         paging = (
             {}
             if self.at_boot or not layout.swap
@@ -332,7 +331,9 @@ class StandIn:
             for place, (name, entry) in enumerate(layout.filesystems.items())
             if entry.mount
         }
-        swaps = {name: stands("swap", name) for name, entry in layout.swap.items() if entry.device}
+        swaps = {
+            name: everything or kernel.swaps(name) for name, entry in layout.swap.items() if entry.device
+        }
         return {"arrays": arrays, "mounts": mounts, "swap": paging, "swaps": swaps}
 
     def start_over(
@@ -353,10 +354,9 @@ class StandIn:
         self.moves = bool(disks)
         self.at_boot, self.out = True, {*without, *blank}
         self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = False
-        found = outcomes_at_boot(self.topology, self.out)
         if self.faulty.boots_always:
             return
-        if not found[BOOT].survives or (self.out and not self.faulty.boots_without):
+        if not self.kernel.comes_up() or (self.out and not self.faulty.boots_without):
             raise BootError("the guest gave up booting")
 
     def restore(self, name: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from raidplan.cli import FINDINGS, VOID
 from raidplan.twin.rehearsal.faults import RETURNED
-from tests.rehearsal.conftest import LAYOUT, Rehearsal
+from tests.rehearsal.conftest import ENCRYPTED, GROUP, LAYOUT, NESTED, VOLUMES, Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
 
@@ -43,6 +43,35 @@ def test_with_wait_an_array_that_lacks_a_member_is_not_started_at_boot(
     predicted = {one["path"]: one["predicted"] for one in case["observed"]}
     assert predicted["arrays.five"] == predicted["filesystems.five"] == ("degraded" if boot == "start" else "lost")  # fmt: skip
     assert predicted["boot"] == "intact" and predicted["arrays.mirror"] == "intact"
+
+
+@pytest.mark.parametrize("text", [ENCRYPTED, VOLUMES, NESTED], ids=["encrypted", "volumes", "nested"])
+def test_arrays_of_what_is_no_disk_pass_in_every_case(rehearsed: Rehearsal, text: str) -> None:
+    report = rehearsed(Faulty(), "--faults", "disks,boot", text=text)
+    assert report["as_predicted"] and not report["void"]
+    degraded = {
+        (case["fault"], case["name"]): one["detail"]["degraded"]
+        for case in report["cases"]
+        for one in case["observed"]
+        if one["path"] == "arrays.safe"
+    }
+    assert degraded["pulled", "d1"] == degraded["absent", "d1"] == "1"
+
+
+def test_a_group_that_lacks_a_disk_goes_on_while_the_system_runs(rehearsed: Rehearsal) -> None:
+    """With what lies on the others, which no layout says; the control takes them all."""
+    report = rehearsed(Faulty(), "--faults", "disks,boot", text=GROUP)
+    assert report["as_predicted"] and not report["void"]
+    seen = {
+        (case["fault"], case["name"]): {one["path"]: one["predicted"] for one in case["observed"]}
+        for case in report["cases"]
+    }
+    assert seen["pulled", "d0"] == seen["pulled", "d2"] == {}
+    assert seen["absent", "d0"]["filesystems.f"] == seen["absent", "d2"]["filesystems.f"] == "lost"
+    assert report["control"]["name"] == "d0 and d2"
+    assert "Of volume_groups.vg, filesystems.f, swap.s, the running system nothing is predicted" in "\n".join(report["untried"])  # fmt: skip
+    rehearsed(Faulty(), "--faults", "disks", "-o", str(rehearsed.folder / "report.txt"), text=GROUP)
+    assert "filesystems.f not predicted" in (rehearsed.folder / "report.txt").read_text()
 
 
 @pytest.mark.parametrize(

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from raidplan.render.layout_data import layout_to_data
 from raidplan.review.pipeline import load
+from raidplan.topology import Topology
+from raidplan.twin.rehearsal.cases import Case, Fault, Source, cases_of
 from raidplan.twin.rehearsal.subject import subject_of
 from tests.forms import PLANS
 from tests.rehearsal import everything
 from tests.rehearsal.everything import (
+    SEVERAL,
     Record,
     _counts,
     basis,
     differences,
+    main,
+    named,
     part_of,
     planned,
     share,
@@ -31,14 +39,76 @@ RECORD = Record(
 
 def test_each_example_is_rehearsed_once_half_of_them_on_debian_13() -> None:
     every, unsuited = wanted()
-    names = [one.example for one in every]
-    assert len({*names}) == len(names) and not {*names} & {*unsuited}
-    assert {"tel-aviv-jbod", "rio-swap-mistake", "rio-swap-cure", "raid5-2005"} <= {*names}
+    names = [one.name for one in every]
+    releases = {one.example: one.suite for one in every}
+    assert len({*names}) == len(names) and not releases.keys() & unsuited.keys()
+    assert len(every) == len(releases) + 1, "one is rehearsed twice"
+    assert {"tel-aviv-jbod", "rio-swap-mistake", "rio-swap-cure", "raid5-2005"} <= {*releases}
     whole = {one.example for one in every if one.faults == "all"}
     assert whole == {*PLANS} - {*unsuited} and len(whole) >= 8
-    assert abs(sum(one.suite == "trixie" for one in every) * 2 - len(every)) <= 1
+    assert abs([*releases.values()].count("trixie") * 2 - len(releases)) <= 1
     parts = [part_of(every, f"{n}/3") for n in (1, 2, 3)]
-    assert sorted(one.example for part in parts for one in part) == sorted(names)
+    assert sorted(one.name for part in parts for one in part) == sorted(names)
+
+
+def forty(number: int) -> tuple[Topology, list[Case]]:
+    """The twin of the 40 disks in one of its rehearsals, and its cases."""
+    topology = load("examples/tel-aviv-jbod.yaml").topology
+    assert topology is not None
+    faults, scale = SEVERAL["tel-aviv-jbod"][number]
+    twin = subject_of(topology, scale).topology
+    return twin, cases_of(Source(twin), faults)
+
+
+def test_the_forty_disks_are_rehearsed_at_true_size() -> None:
+    _, cases = forty(0)
+    assert SEVERAL["tel-aviv-jbod"][0][1] == 1
+    every = Counter((case.fault, case.kind) for case in cases)
+    assert every[Fault.PULLED, "disk"] == every[Fault.ABSENT, "disk"] == 40
+    assert every[Fault.PULLED, "multiplier"] == every[Fault.ABSENT, "multiplier"] == 8
+    assert every[Fault.PULLED, "controller"] == every[Fault.PULLED, "bus"] == 4
+
+
+def test_at_a_scale_one_disk_of_each_of_their_arrays_is_replaced_and_all_else_is_the_same() -> None:
+    twin, cases = forty(1)
+    replaced = [case.name for case in cases if case.fault is Fault.REPLACED]
+    arrays = twin.layout.arrays
+    assert [sum(disk in array.named_members for disk in replaced) for array in arrays.values()] == [1] * 5
+    above = [plug.name for disk in replaced for plug in twin.wiring.above(disk)]
+    assert {*twin.layout.hardware.controllers} <= {*above}
+    assert len({each for each in above if each.startswith("pm")}) == len(replaced) == 5
+    damaged = {(case.name, case.kind) for case in cases if case.fault is Fault.CHANGED}
+    assert damaged == {(array, kind) for array in arrays for kind in ("data", "parity")}
+    shapes: list[dict[str, Any]] = [layout_to_data(each.layout) for each in (twin, forty(0)[0])]
+    for shape in shapes:
+        for disk in shape["hardware"]["disks"].values():
+            del disk["size"]
+    assert shapes[0] == shapes[1], "members, chunks, wiring"
+
+
+def test_one_rehearsal_of_an_example_is_chosen_by_its_scale(capsys: pytest.CaptureFixture[str]) -> None:
+    every, _ = wanted()
+    assert [one.name for one in named(every, ["tel-aviv-jbod"])] == ["tel-aviv-jbod@1", "tel-aviv-jbod@2000"]
+    assert [one.name for one in named(every, ["tel-aviv-jbod@2000", "raid50"])] == ["raid50@1", "tel-aviv-jbod@2000"]  # fmt: skip
+    with pytest.raises(SystemExit):
+        main(["raid50,tel-aviv-jbod@3"])
+    assert "tel-aviv-jbod@3: no such rehearsal" in capsys.readouterr().err
+
+
+def test_records_of_one_layout_with_other_faults_stand_beside_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An old one has neither a basis nor the seconds of its cases."""
+    monkeypatch.setattr(everything, "RECORDS", tmp_path / "records.jsonl")
+    (one,) = named(wanted()[0], ["raid50"])
+    right = replace(RECORD, example="raid50", suite=one.suite, layout=one.layout, basis=one.basis, in_cases=(20, 31))  # fmt: skip
+    old = {key: value for key, value in asdict(replace(right, faults="fi00")).items() if key not in ("basis", "in_cases")}  # fmt: skip
+    everything.RECORDS.write_text(f"{json.dumps(asdict(right))}\n{json.dumps(old)}\n")
+    known = everything.records()
+    assert len(known) == 2 and known[one.key].pace == "26 s a case, at most 31 s"
+    assert known[(*one.key[:2], "fi00", one.layout)].pace == "3 s a case with all stages"
+    show()
+    assert "29 of 30, 3 cases, 26 s a case, at most 31 s, 9 s in all" in capsys.readouterr().out
 
 
 def test_a_record_counts_for_the_layout_that_it_was_made_of(
@@ -63,7 +133,7 @@ def test_a_record_of_other_predictions_or_of_another_plan_is_shown_and_not_count
     everything.RECORDS.write_text(json.dumps(asdict(old)) + "\n")
     assert not show() and not _counts(one, old) and _counts(one, replace(old, basis=one.basis))
     said = capsys.readouterr().out
-    assert "linear                      bookworm  not counted: predictions, plan or evidence" in said
+    assert "linear@100                      bookworm  not counted: predictions, plan or evidence" in said
     assert said.endswith(
         "not counted: 30 of 30 predictions held, 100.0%, in 3 cases of 1 examples\n0 of 0 predictions held, in 0 cases of 0 examples\n"
     )

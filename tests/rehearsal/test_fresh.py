@@ -7,13 +7,25 @@ from pathlib import Path
 import pytest
 
 from raidplan.cli import FINDINGS
+from raidplan.estimate.survival import BOOT, Outcome, survive
 from raidplan.plan.codec import plan_from_json
 from raidplan.plan.step import Run
 from raidplan.review.pipeline import load
+from raidplan.topology import Topology
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
 from raidplan.twin.rehearsal.making import BELOW, PLAN, TARGET
 from tests.rehearsal.conftest import SERVER, Rehearsal
 from tests.rehearsal.stand_in import Faulty
+
+WAITS = SERVER.replace("boot: {", "boot: {degraded: wait, ")
+BESIDE = (
+    WAITS.replace("root: {size: 4GiB}", "root: {size: 4GiB}, beside: {size: 1GiB}")
+    .replace("arrays:", "arrays:\n  beside: {level: raid1, members: [d<0-1>.beside]}")
+    .replace("filesystems:", "filesystems:\n  beside: {device: beside, type: ext4, mount: MOUNT}")
+)
+"""One more array on the disks of the root file system; that of the data has others."""
+ACROSS = BESIDE.replace("[d<0-1>.beside]", "[d0.beside, e0]").replace("[e<0-1>]", "[d1.beside, e1]")
+"""It shares one disk with the root file system."""
 
 
 def test_it_is_made_below_a_target_and_booted_from_its_disks(rehearsed: Rehearsal) -> None:
@@ -66,8 +78,44 @@ def test_one_that_does_not_boot_without_a_disk_is_found(rehearsed: Rehearsal) ->
 def test_it_boots_as_long_as_a_loader_and_the_root_are_there(
     lost: tuple[str, ...], boots: bool, tmp_path: Path
 ) -> None:
-    file = tmp_path / "layout.yaml"
-    file.write_text(SERVER)
+    assert outcomes_at_boot(topology_of(SERVER, tmp_path), lost)[BOOT].survives == boots
+
+
+def topology_of(text: str, folder: Path) -> Topology:
+    file = folder / "layout.yaml"
+    file.write_text(text)
     topology = load(str(file)).topology
     assert topology is not None
-    assert outcomes_at_boot(topology, lost)[("boot",)].survives == boots
+    return topology
+
+
+@pytest.mark.parametrize("mount", ["/srv/beside", "/var"])
+def test_with_wait_it_boots_without_a_member_of_the_root(rehearsed: Rehearsal, mount: str) -> None:
+    """The initramfs waits for the root then, and starts all arrays; for one of other disks it does not wait."""
+    report = rehearsed(Faulty(), "--faults", "disks,boot", text=BESIDE.replace("MOUNT", mount))
+    assert report["as_predicted"]
+    absent = {
+        case["name"]: {one["path"]: one["predicted"] for one in case["observed"]}
+        for case in report["cases"]
+        if case["fault"] == "absent"
+    }
+    assert absent["d0"]["boot"] == absent["e0"]["boot"] == "intact"
+    assert absent["d0"]["arrays.root"] == absent["d0"]["arrays.beside"] == "degraded"
+    assert absent["e0"]["arrays.data"] == "lost"
+
+
+@pytest.mark.parametrize("degraded", ["start", "wait"])
+@pytest.mark.parametrize(
+    "text",
+    [SERVER, BESIDE, ACROSS, "root-raid1-uefi", "root-raid6-lvm"],
+    ids=["bios", "beside", "across", "uefi", "lvm"],
+)
+def test_a_whole_server_boots_as_estimate_says(text: str, degraded: str, tmp_path: Path) -> None:
+    text = text if "\n" in text else Path(f"examples/{text}.yaml").read_text()
+    text = text.replace("MOUNT", "/var").replace("degraded: wait, ", "")
+    topology = topology_of(text.replace("\nboot: {", f"\nboot: {{degraded: {degraded}, "), tmp_path)
+    assert topology.layout.boot.degraded == degraded
+    survival = survive(topology)
+    for component in survival.components:
+        promised = survival.after(component.disks).get(BOOT, Outcome.INTACT)
+        assert outcomes_at_boot(topology, component.disks)[BOOT].survives == promised.survives, component.name

@@ -22,12 +22,13 @@ from raidplan.render.rehearsal.words import headline
 from raidplan.review.pipeline import load
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal import witness
-from raidplan.twin.rehearsal.cases import Case, Fault, NoSuchPart, Source, cases_of, control
+from raidplan.twin.rehearsal.cases import Case, Fault, NoSuchPart, Source, cases_of, control, goes_on
 from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
 from raidplan.twin.rehearsal.untried import untried
 from tests.examples import EXAMPLES
+from tests.rehearsal.conftest import ENCRYPTED, GROUP, NESTED, VOLUMES
 
 MIXED = """\
 version: 1
@@ -197,6 +198,39 @@ def test_an_array_of_arrays_lacks_those_that_stop(tmp_path: Path) -> None:
     assert any("safe" in each for each in untried(Source(nested), [], "media"))
 
 
+IDLE = ENCRYPTED.replace("filesystems:\n  safe: {device: safe, type: ext4, mount: /srv/safe}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "faults", "right"),
+    [
+        (ENCRYPTED, "d0", [False, True, False]),
+        (ENCRYPTED, "boot:d0", [False, True, False]),
+        (VOLUMES, "d0", [False, True, False]),
+        (VOLUMES, "boot:d1", [False, True, False]),
+        (NESTED, "d0", [False, True, False]),
+        (NESTED, "boot:d3", [False, True, False]),
+        (IDLE, "d0", [True, True, False]),
+        (IDLE, "boot:d0", [False, True, False]),
+    ],
+)
+def test_an_array_lacks_members_that_stop_with_their_disk(
+    text: str, faults: str, right: list[bool], tmp_path: Path
+) -> None:
+    """Of an idle array that is not made of disks md may not have been told."""
+    of = topology(text, tmp_path)
+    case, *_ = cases_of(Source(of), faults)
+    safe = {"array_state": "clean", "read": ""}
+    lost = {**safe, "degraded": "0", "read": "Input/output error"}
+    mount = {"mounted": True, "writer": "", "write": "", "read": {"acknowledged": 99, "damaged": []}}
+    for degraded, as_predicted in enumerate(right):
+        arrays = dict.fromkeys(of.layout.arrays, lost) | {"safe": {**safe, "degraded": str(degraded)}}
+        seen = {"arrays": arrays, "mounts": {"/srv/safe": mount}, "swap": {}, "swaps": {}}
+        made = observations(case, survive(of), of, seen)
+        (one,) = (one for one in made if one.thing == ("arrays", "safe"))
+        assert (one.survived, one.as_predicted) == (True, as_predicted), degraded
+
+
 def test_acknowledged_data_that_is_gone_is_a_difference_where_it_was_to_survive(mixed: Topology) -> None:
     survival = survive(mixed)
     (case,) = cases_of(Source(mixed), "d0")
@@ -272,6 +306,52 @@ def test_of_a_layout_without_anything_to_break_there_is_no_control(tmp_path: Pat
     (case,) = cases_of(Source(bare), "a")
     report = Report("h", "sha256:0", 1, "", (), tried=(Tried(case, 1.0, ()),))
     assert report.void and headline(report) != headline(replace(report, control=Tried(case, 1.0, ())))
+
+
+def test_what_hangs_on_where_volumes_lie_is_not_predicted(tmp_path: Path) -> None:
+    """While the system runs; at the next start no volume is there."""
+    source = Source(topology(GROUP, tmp_path))
+    for name in ("d0", "d2"):
+        pulled, absent = cases_of(source, f"{name},boot:{name}")[:2]
+        assert {*pulled.unpredicted} == {
+            ("volume_groups", "vg"),
+            ("filesystems", "f"),
+            ("swap", "s"),
+            MACHINE,
+        }
+        assert not absent.unpredicted and absent.outcome(("filesystems", "f")) is Outcome.LOST
+        assert not goes_on(pulled) and not observations(pulled, source.survival, source.topology, None)
+    last = control(source.survival)
+    assert last is not None and last.disks == ("d0", "d2") and not last.unpredicted
+    (whole,) = (case for case in cases_of(Source(source.topology, 1), "pairs") if case.disks == ("d0", "d2"))
+    assert whole.outcome(("filesystems", "f")) is Outcome.LOST and not whole.unpredicted
+
+
+def test_an_array_of_volumes_may_lack_those_of_which_nothing_is_predicted(tmp_path: Path) -> None:
+    text = (
+        VOLUMES.replace("d<0-1>", "d<0-2>")
+        .replace("volume_groups: {", "volume_groups: {v0: {devices: [d0, d2], volumes: {a: {size: 1GiB}}}, ")
+        .replace("v<0-1>", "v<1-1>")
+    )
+    of = topology(text, tmp_path)
+    (case,) = cases_of(Source(of), "d0")
+    assert case.unpredicted == (("volume_groups", "v0"),)
+    for degraded, right in enumerate((True, True, False)):
+        safe = {"array_state": "clean", "read": "", "degraded": str(degraded)}
+        mount = {"mounted": True, "writer": "", "write": "", "read": {"acknowledged": 99, "damaged": []}}
+        seen = {"arrays": {"safe": safe}, "mounts": {"/srv/safe": mount}, "swap": {}, "swaps": {}}
+        made = {one.thing: one for one in observations(case, survive(of), of, seen)}
+        assert made["arrays", "safe"].as_predicted == right
+
+
+def test_a_running_system_outlives_a_key_file(tmp_path: Path) -> None:
+    text = ENCRYPTED.replace("file: /etc/keys/k", "file: /srv/keys/k").replace(
+        "d<0-2>: {behind: <1:a/a/b>, port: <1:0/1/0>", "d<0-3>: {behind: <1:a/a/b/b>, port: <1:0/1/0/1>"
+    )
+    of = topology(text + "  keys: {device: d3, type: ext4, mount: /srv/keys}\n", tmp_path)
+    pulled, absent = cases_of(Source(of), "d3,boot:d3")
+    assert pulled.outcome(("arrays", "safe")) is Outcome.INTACT
+    assert absent.outcome(("arrays", "safe")) is Outcome.LOST
 
 
 def test_each_form_names_what_differs(mixed: Topology) -> None:

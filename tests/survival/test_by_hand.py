@@ -94,7 +94,10 @@ MACHINES = [
     ((UEFI % "").replace("boot: {", "boot: {degraded: wait, "), BOOT, "d0 d1", "the initramfs starts what / stands on, whatever waits for a person"),
     ((UEFI % ", v: {device: v, type: ext4, mount: /var}").replace("boot: {", "boot: {degraded: wait, ").replace("r: {size: 4GiB}", "r: {size: 4GiB}, v: {size: 1GiB}")
      .replace("[d<0-1>.r]}", "[d<0-1>.r]}, v: {level: raid1, members: [d<0-1>.v]}"),
-     BOOT, "d0 | d1", "an array of /var that lacks a member waits for a person"),
+     BOOT, "d0 d1", "the initramfs waits for / then, and starts all arrays (mdadm --run /dev/md?* in its script local-block/mdadm)"),
+    ((UEFI % ", v: {device: v, type: ext4, mount: /var}").replace("boot: {", "boot: {degraded: wait, ").replace("disks: {", "disks: {v<0-1>: {}, ")
+     .replace("[d<0-1>.r]}", "[d<0-1>.r]}, v: {level: raid1, members: [v<0-1>]}"),
+     BOOT, "v0 | v1", "an array of /var that lacks a member waits for a person: / has all of its own"),
     (BIOS, BOOT, "d0 d1", "a loader and a copy on each"),
     (BIOS.replace("[d<0-1>.r]}", "[c<0-1>]}, b: {level: raid1, members: [d<0-1>.o]}").replace("r: {size: 4GiB}", "r: {size: 4GiB}, o: {size: 1GiB}")
      .replace("filesystems: {", "filesystems: {b: {device: b, type: ext4, mount: /boot}, ") + "; encryption: {c<0-1>: {device: d<1>.r, key: ask}}",

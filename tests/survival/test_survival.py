@@ -161,7 +161,7 @@ def test_the_boot_waits_for_what_is_not_nofail() -> None:
 
 
 def test_degraded_arrays_that_wait_for_a_person_stop_the_boot() -> None:
-    """But the initramfs starts those that / stands on in any case (its script local-block/mdadm)."""
+    """But the initramfs starts what / stands on in any case, and all others then too (its script local-block/mdadm)."""
     found = root("uefi", "esp", "esp: [d0.e, d1.e], degraded: wait")
     assert killers(found, BOOT) == killers(found, MACHINE) == []
     text = (
@@ -169,12 +169,15 @@ def test_degraded_arrays_that_wait_for_a_person_stop_the_boot() -> None:
         .replace("TYPE", "esp")
         .replace("BOOT", "esp: [d0.e, d1.e], degraded: wait")
     )
-    mirrored = text.replace(
-        "\nfilesystems", "\n  z: {level: raid1, members: [d0.z, d1.z]}\nfilesystems"
-    ).replace("d2.z", "z")
-    waited = survival(mirrored.replace(" OPTIONS", ", options: [auto]"))
-    assert killers(waited, BOOT) == ["d0", "d1"] and killers(waited, MACHINE) == []
-    assert waited.smallest(BOOT).choices == ((AnyOf(1, ("d0", "d1")),),)
+    for members, expected in (("d2.z, d3.z", ["d2", "d3"]), ("d0.z, d1.z", []), ("d1.z, d2.z", ["d1", "d2"])):
+        mirrored = text.replace("d<0-2>", "d<0-3>").replace(
+            "\nfilesystems", f"\n  z: {{level: raid1, members: [{members}]}}\nfilesystems"
+        )
+        waited = survival(
+            mirrored.replace("device: d2.z", "device: z").replace(" OPTIONS", ", options: [auto]")
+        )
+        assert killers(waited, BOOT) == expected and killers(waited, MACHINE) == []
+        assert not expected or waited.smallest(BOOT).choices == ((AnyOf(1, tuple(expected)),),)
 
 
 def test_nothing_is_said_of_a_boot_that_is_not_described() -> None:

@@ -94,7 +94,7 @@ def structure(topology: Topology) -> Structure:
         stands[path] = (*_stands(groups[path], stands, topology), *keys.get(path, ()))
     stands |= _swap_files(topology)
     stands[MACHINE] = tuple(Stand((path,)) for path in _running(topology))
-    if boot := tuple(_booting(topology)):
+    if boot := tuple(_booting(topology, Structure(stands))):
         stands[BOOT] = boot
     return Structure(stands)
 
@@ -153,7 +153,7 @@ def _running(topology: Topology) -> Iterator[Path]:
             yield "filesystems", name
 
 
-def _booting(topology: Topology) -> Iterator[Stand]:
+def _booting(topology: Topology, whole: Structure) -> Iterator[Stand]:
     """Any one place of the boot loader does; of file systems, all are needed. Nothing where no loader can start the machine."""
     if starts_nothing(topology):
         return
@@ -164,9 +164,17 @@ def _booting(topology: Topology) -> Iterator[Stand]:
     # (cryptsetup-initramfs 2.6.1, 2.7.5) waits 5 s and goes on with the next one; then local-block looks for it once a second, and
     # gives up after 45 times, while mdadm's script there starts what lacks a member after 20 s. systemd waits 90 s for the
     # missing one, and sysinit.target wants cryptsetup.target only.
-    # With `wait`, an array that lacks a member is not started at boot, but by the initramfs, which looks for / and /usr.
+    # With `wait`, an array that lacks a member is not started at boot. But once the initramfs has waited 20 s for / or /usr, it
+    # starts all arrays (`mdadm --run /dev/md?*` in mdadm's script there): so none waits that can lack disks of theirs alone.
     waits = topology.layout.boot.degraded == "wait"
+    first = [whole.disks[path] for path in looked_for_first(topology)] if waits else []
     for name in needed_at_start(topology):
-        entry = topology.layout.filesystems[name]
-        waited = waits and entry.stops_boot and entry.mount not in ("/", "/usr")
+        waited = waits and topology.layout.filesystems[name].stops_boot
+        waited = waited and not frozenset().union(*first).issuperset(whole.disks["filesystems", name])
         yield Stand((("filesystems", name),), whole=waited)
+
+
+def looked_for_first(topology: Topology) -> list[Path]:
+    """The file systems that the initramfs waits for and mounts: / and /usr."""
+    entries = topology.layout.filesystems.items()
+    return [("filesystems", name) for name, entry in entries if entry.mount in ("/", "/usr")]

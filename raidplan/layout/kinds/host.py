@@ -51,7 +51,7 @@ class Boot(Model):
     degraded: Literal["start", "wait"] = "start"
     """The treatment, at boot, of an array that lacks a member: start it after 30 s, or wait for a person.
 
-    The initramfs starts what the root file system stands on in any case.
+    Where what the root file system stands on lacks one, the initramfs starts all arrays.
     """
 
 

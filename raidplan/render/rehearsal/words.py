@@ -122,6 +122,7 @@ def row(tried: Tried) -> Row:
     """One case."""
     touched = [one for one in tried.observed if one.predicted is not Outcome.INTACT or not one.as_predicted]
     predicted = [f"{name_of(one.thing)} {OUTCOMES[one.predicted]}" for one in touched]
+    predicted += [f"{name_of(thing)} not predicted" for thing in tried.case.unpredicted]
     predicted += [f"{CLAIMS[one.what]}: {one.predicted}" for one in tried.claims]
     seen = [_seen(one) for one in tried.claims if one.as_predicted]
     return Row(

@@ -7,21 +7,25 @@ from collections.abc import Iterable
 from raidplan.base.findings import Path
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, Structure, structure
 from raidplan.estimate.survival.loss import outcomes
+from raidplan.estimate.survival.structure import looked_for_first
 from raidplan.topology import Topology
 
 
 def outcomes_at_boot(topology: Topology, absent: Iterable[str]) -> dict[Path, Outcome]:
     """As `survive` has it, where degraded arrays are started; with `boot.degraded: wait` one that lacks a member is not.
 
+    But the initramfs, once it has waited for / or /usr, which it does where these lack a member, starts all of them.
+
     A whole server boots as `survive` has it, where that knows of a boot. Else the twin has a boot loader of its own, and the
     boot itself hangs on the file systems that it waits for. A machine that has booted runs, whatever swap it lacks.
     """
     whole = structure(topology)
-    if topology.layout.boot.degraded == "wait":
-        whole = _waiting(whole)
-    found = outcomes(whole, absent)
+    absent = tuple(absent)
+    found = promised = outcomes(whole, absent)
+    if topology.layout.boot.degraded == "wait" and promised.keys().isdisjoint(looked_for_first(topology)):
+        found = outcomes(_waiting(whole), absent)
     needed = (
-        [found.get(BOOT, Outcome.INTACT)]
+        [promised.get(BOOT, Outcome.INTACT)]
         if BOOT in whole.stands and boots_itself(topology)
         else [
             found.get(("filesystems", name), Outcome.INTACT)

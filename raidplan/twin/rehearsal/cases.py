@@ -17,6 +17,7 @@ from raidplan.layout.kinds.array import Array
 from raidplan.layout.model import Layout
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
+from raidplan.twin.rehearsal.running_outcomes import Running, running
 
 REPLACED_AT_MOST = 16 * GIB
 """Disks of more are not replaced by blank ones: in emulation that takes hours."""
@@ -72,6 +73,8 @@ class Case:
     disks: tuple[str, ...]
     predicted: Mapping[Path, Outcome]
     fault: Fault = Fault.PULLED
+    unpredicted: tuple[Path, ...] = ()
+    """Things that `predicted` has at their worst, and that may go on: it hangs on where volumes lie."""
 
     @property
     def at_boot(self) -> bool:
@@ -105,10 +108,16 @@ class Source:
         """Each disk and each component pulled, disks first."""
         parts = sorted(self.survival.components, key=lambda part: part.kind != "disk")
         return [
-            Case(part.name, part.kind, part.disks, self.survival.after(part.disks))
-            for part in parts
-            if part.disks and not part.board
+            self.pulled(part.name, part.kind, part.disks) for part in parts if part.disks and not part.board
         ]
+
+    def pulled(self, name: str, kind: str, disks: tuple[str, ...]) -> Case:
+        """Disks that go while everything works."""
+        return _pulled(self._running, name, kind, disks)
+
+    @cached_property
+    def _running(self) -> Running:
+        return running(self.survival.structure)
 
     @cached_property
     def first_disks(self) -> list[str]:
@@ -132,7 +141,7 @@ def _pairs(source: Source) -> Iterator[Case]:
     """Two disks behind unlike components, as far as the layout has such."""
     across, most = pairs_across(source), source.pairs
     drawn = across if len(across) <= most else sorted(Random(source.seed).sample(across, most))
-    return (Case(" and ".join(pair), "pair", pair, source.survival.after(pair)) for pair in drawn)
+    return (source.pulled(" and ".join(pair), "pair", pair) for pair in drawn)
 
 
 def pairs_across(source: Source) -> list[tuple[str, str]]:
@@ -153,7 +162,7 @@ def _replaced(source: Source) -> Iterator[Case]:
     for case in _disks(source):
         carries = any(path[0] == "arrays" for path in case.predicted)
         if carries and sizes[case.name] <= REPLACED_AT_MOST and goes_on(case):
-            yield Case(case.name, "disk", case.disks, case.predicted, Fault.REPLACED)
+            yield replace(case, fault=Fault.REPLACED)
 
 
 def _boots(source: Source) -> Iterator[Case]:
@@ -166,7 +175,7 @@ def _boots(source: Source) -> Iterator[Case]:
         yield Case("all disks", "machine", (), outcomes_at_boot(source.topology, ()), Fault.MOVED)
     for disk in source.first_disks:
         yield Case(disk, "disk", (disk,), outcomes_at_boot(source.topology, (disk,)), Fault.BLANK)
-        if goes_on(case := Case(disk, "disk", (disk,), source.survival.after((disk,)), Fault.STALE)):
+        if goes_on(case := replace(source.pulled(disk, "disk", (disk,)), fault=Fault.STALE)):
             yield replace(case, predicted={**case.predicted, BOOT: Outcome.INTACT})
     yield Case("the machine", "machine", (), outcomes_at_boot(source.topology, ()), Fault.POWER)
 
@@ -251,22 +260,24 @@ def goes_on(case: Case) -> bool:
 
 def control(survival: Survival) -> Case | None:
     """A loss that must stop something: the smallest one of an array, or of a file system where there is no array."""
+    system = running(survival.structure)
     kinds = ("arrays", "filesystems", "swap")
     things = sorted(
         (thing for thing in survival.structure.stands if thing[0] in kinds), key=lambda t: kinds.index(t[0])
     )
     for thing in things:
-        for lost in _stopping(survival, thing):
-            return Case(" and ".join(lost), "control", lost, survival.after(lost))
+        disks = sorted(survival.structure.disks[thing])
+        for count in range(1, len(disks) + 1):
+            lost = tuple(disks[:count])
+            case = _pulled(system, " and ".join(lost), "control", lost)
+            if case.outcome(thing) is Outcome.LOST and thing not in case.unpredicted:
+                return case
     return None
 
 
-def _stopping(survival: Survival, thing: Path) -> Iterator[tuple[str, ...]]:
-    disks = sorted(survival.structure.disks[thing])
-    for count in range(1, len(disks) + 1):
-        lost = tuple(disks[:count])
-        if survival.after(lost).get(thing) is Outcome.LOST:
-            yield lost
+def _pulled(system: Running, name: str, kind: str, disks: tuple[str, ...]) -> Case:
+    found, unpredicted = system.after(disks)
+    return Case(name, kind, disks, found, unpredicted=unpredicted)
 
 
 def things_of(survival: Survival) -> Sequence[Path]:

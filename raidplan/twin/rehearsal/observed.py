@@ -8,7 +8,9 @@ from typing import Any
 
 from raidplan.base.findings import Path, dotted
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, Survival
+from raidplan.layout.model import Layout
 from raidplan.topology import Topology
+from raidplan.topology.resolve import DISKS
 from raidplan.twin.rehearsal.cases import Case, Fault, things_of
 from raidplan.twin.rehearsal.witness import FILL
 
@@ -66,7 +68,7 @@ def observations(
     made: list[Observation] = []
     stops = not case.outcome(BOOT if case.at_boot else MACHINE).survives
     for thing in things_of(survival):
-        if thing == MACHINE and case.at_boot:
+        if (thing == MACHINE and case.at_boot) or thing in case.unpredicted:
             continue
         if found is None and stops and thing != MACHINE:
             continue  # as predicted nobody answers, so nothing else can be seen
@@ -138,7 +140,7 @@ def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) 
     if thing[0] == "arrays":
         array = found["arrays"][thing[1]]
         reads = array.get("read") == "" and array.get("array_state") not in ("inactive", "broken", "clear")
-        return Observation(thing, predicted, reads, array, _away(thing[1], case, topology))
+        return Observation(thing, predicted, reads, array, _away(str(thing[1]), case, topology))
     mount = topology.layout.filesystems[str(thing[1])].mount
     if not mount:
         return None
@@ -146,16 +148,28 @@ def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) 
     return Observation(thing, predicted, _stands(state), _shown(state))
 
 
-def _away(name: str | int, case: Case, topology: Topology) -> range:
-    """How many members an array may lack: no others than those that are gone, and all of these where no spare takes their place."""
-    array = topology.layout.arrays[str(name)]
-    if case.outcome(("arrays", str(name))) is Outcome.INTACT:
+def _away(name: str, case: Case, topology: Topology) -> range:
+    """How many members an array may lack: no others than those that are gone, and all that are certain to be where no spare takes their place.
+
+    Of a disk udev tells md at once. Of another device that stopped while the system runs, md learns when it is written to.
+    """
+    array = topology.layout.arrays[name]
+    if case.outcome(("arrays", name)) is Outcome.INTACT:
         return range(1)
-    places = [member.partition(".")[0] for member in array.named_members]
-    gone = sum(place in case.disks for place in places)
-    below = sum(not case.outcome(("arrays", place)).survives for place in places)
-    least = 0 if array.spares or case.fault is Fault.STALE else gone
-    return range(least, gone + below + 1)
+    things = [topology.provider[member].path for member in array.named_members]
+    disks = sum(thing[:-1] == DISKS and thing[-1] in case.disks for thing in things)
+    others = [thing for thing in things if not case.outcome(thing).survives]
+    least = disks
+    if case.at_boot or name in _written(topology.layout):
+        lost = (thing for thing in others if case.outcome(thing) is Outcome.LOST)
+        least += sum(thing not in case.unpredicted for thing in lost)
+    return range(0 if array.spares or case.fault is Fault.STALE else least, disks + len(others) + 1)
+
+
+def _written(layout: Layout) -> set[str | None]:
+    """The devices that a writer or the swapped process writes to."""
+    filesystems = {entry.device for entry in layout.filesystems.values() if entry.mount}
+    return filesystems | {entry.device for entry in layout.swap.values()}
 
 
 def _stands(state: Mapping[str, Any] | None) -> bool:

@@ -17,6 +17,7 @@ from raidplan.twin.rehearsal.cases import (
     mapped,
     pairs_across,
 )
+from raidplan.twin.rehearsal.observed import name_of
 
 
 def untried(source: Source, cases: Sequence[Case], faults: str) -> list[str]:
@@ -36,6 +37,7 @@ def untried(source: Source, cases: Sequence[Case], faults: str) -> list[str]:
     if "media" in chosen:
         found += _without_places(source)
     found += _ways_back(cases)
+    found += _not_predicted(cases)
     if len(source.topology.layout.swap) > 1:
         found.append("With several swap areas it cannot be told which of them lost pages: that the machine lives is looked at alone.")  # fmt: skip
     return found
@@ -84,3 +86,9 @@ def _ways_back(cases: Sequence[Case]) -> Iterator[str]:
         yield "Where something stops, nothing was tried of the way back: the next case begins from the snapshot."
     if any(case.fault is Fault.ABSENT and case.kind != "disk" for case in cases):
         yield "After a boot without a whole component its disks were not put back."
+
+
+def _not_predicted(cases: Sequence[Case]) -> Iterator[str]:
+    things = dict.fromkeys(name_of(thing) for case in cases for thing in case.unpredicted)
+    if things:
+        yield f"Of {listed([*things], most=12)} nothing is predicted where the volume group lacks devices while the system runs: a layout does not say where volumes lie."
