@@ -133,7 +133,7 @@ def test_f23_f27_arrays_of_every_metadata_version(twin: Twin, running: bool) -> 
     assert all(f"ghost{number}" in listed for number in range(4))
     assert listed.count("a member of the array") == 8
     if running:
-        assert len(re.findall("^  ! the array ", listed, re.MULTILINE)) == 4
+        assert len(re.findall("^  - the array ", listed, re.MULTILINE)) == 4
     only_ours(twin, name, range(8), *UUIDS.values(), "ghost")
 
 
@@ -221,7 +221,7 @@ def test_f29_a_member_that_was_away_comes_back_to_nothing(twin: Twin) -> None:
     sh(twin, make, check=False)
     twin.unplug("disk7")
     listed = wiped(twin, "away", layout("away", 5, 6))
-    assert "1 of 3 members are not in this machine" in listed
+    assert "1 of its 3 members are not in this machine" in listed
     twin.plug("disk7")
     sh(twin, "udevadm settle --timeout=60; sleep 2")
     only_ours(twin, "away", range(5, 7))
