@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,8 +67,11 @@ class Subject:
         return boots_itself(self.topology)
 
 
-def subject_of(topology: Topology, scale: int = 1) -> Subject:
-    """The subject of a rehearsal at a scale by which sizes are divided. Raises Unsuited, TooSmall."""
+def subject_of(topology: Topology, scale: int = 1, serials: Mapping[str, str] | None = None) -> Subject:
+    """The subject of a rehearsal at a scale by which sizes are divided; its disks have these serial numbers, where some are given.
+
+    Raises Unsuited, TooSmall.
+    """
     for words in _unsuited(topology.layout):
         raise Unsuited(words)
     if boots_itself(topology) and not boot_places(topology):
@@ -79,7 +82,7 @@ def subject_of(topology: Topology, scale: int = 1) -> Subject:
     document, _ = parse_document(yaml_text(layout_to_data(topology.layout)), "")
     data: Any = document.root.plain() if document else None
     assert isinstance(data, dict)
-    differences = [*_shown(data), *_synced(data), *_written(data)]
+    differences = [*_shown(data, serials), *_synced(data), *_written(data)]
     seconds = PATIENCE + PATIENCE_PER_DISK * len(topology.layout.hardware.disks)
     for entry in data.get("filesystems", {}).values():
         if entry.get("mount"):
@@ -127,8 +130,8 @@ def _unsuited(layout: Layout) -> Iterator[str]:
         yield f"{', '.join(system.values())}: the layout has {', '.join(map(str, system))} of a system, and not its root file system, so nothing can boot"
 
 
-def _shown(data: dict[str, Any]) -> Iterator[str]:
-    """Takes out what a virtual disk cannot show."""
+def _shown(data: dict[str, Any], serials: Mapping[str, str] | None) -> Iterator[str]:
+    """Takes out what a virtual disk cannot show, and gives each disk something to be found by."""
     disks = data["hardware"].get("disks", {})
     for key, why in (
         ("path", "virtual disks have other paths, so disks are found by their other identifiers"),
@@ -143,7 +146,9 @@ def _shown(data: dict[str, Any]) -> Iterator[str]:
         if unlike:
             yield f"{counted(len(unlike), 'disk')}: `{key}` is left out, since a virtual SCSI disk cannot show it"
     for number, (name, disk) in enumerate(disks.items()):
-        if not disk.keys() & {"serial", "wwn"}:
+        if serials:
+            disk["serial"] = serials[name]
+        elif not disk.keys() & {"serial", "wwn"}:
             disk["serial"] = name if carries("serial", name) else f"disk-{number}"
 
 
