@@ -24,7 +24,7 @@ from raidplan.twin.rehearsal.observed import (  # fmt: skip
 )
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
-from raidplan.twin.server import TwinError, end_of
+from raidplan.twin.server import Result, TwinError, end_of
 
 BACK_SECONDS = 300.0
 REBUILD_SECONDS = 1500.0
@@ -34,7 +34,7 @@ TABLE = "/root/table"
 STOPPED = "no: the machine had stopped, and no record was read back"
 """The way back of a case that would need another boot: that is what the boots without each part are for."""
 RETURNED = """\
-if ! mdadm --detail {array} | grep -q "active sync.*$(basename $(realpath {node}))"; then
+if ! mdadm --detail {array} | grep -q "active sync.*/$(basename $(realpath {node}))$"; then
   if mdadm --manage {array} --re-add {node} 2>/dev/null; then echo returned
   else mdadm --manage {array} --remove detached; mdadm --manage {array} --add {node} && echo added; fi
 fi"""
@@ -109,16 +109,9 @@ Back = tuple[str, bool, list[Claim]]
 
 
 def brought_back(rig: Rig, case: Case) -> Back:
-    """Puts the members of disks that are there again, or blank, back into their arrays."""
+    """Puts the members of disks that are there again, or blank, back into their arrays, and looks at all of them."""
     commands = list(additions(rig, case))
-    if not commands:
-        return "", True, []
-    way = BLANK if case.fault is Fault.REPLACED else RETURNED
-    there = (f"for try in $(seq 100); do [ -b {node} ] && break; sleep 0.2; done" for _, node in commands)
-    script = [*there, "udevadm settle", *(way.format(array=array, node=node) for array, node in commands)]
-    done = rig.twin.run(["sh", "-c", "\n".join(script)], check=False, timeout=BACK_SECONDS)
-    waited = "\n".join(WHOLE.format(array=array) for array in dict(commands))
-    rig.twin.run(["sh", "-c", f"{waited}\nsleep 1"], check=False, timeout=REBUILD_SECONDS)
+    done = _put_back(rig, case, commands) if commands else None
     found = rig.observation()
     if found is None:
         return "the machine does not answer after the disks were back", False, []
@@ -128,12 +121,25 @@ def brought_back(rig: Rig, case: Case) -> Back:
     ]
     if short or damaged:
         what = f"degraded still: {', '.join(short)}" if short else f"damaged: {', '.join(damaged)}"
-        return f"{what}; {done.stderr.strip()[-300:]}", False, []
-    said = done.stdout.split()
+        return f"{what}; {done.stderr.strip()[-300:] if done else ''}", False, []
+    said = done.stdout.split() if done else []
     if case.fault is Fault.REPLACED and "added" not in said:
         return "no blank disk was taken, and every array is whole", False, []
+    if done is None:
+        return "", True, []
     way = "rebuilt" if "added" in said else "re-added" if "returned" in said else "whole by itself"
     return way, True, list(_scrubbed(rig, case))
+
+
+def _put_back(rig: Rig, case: Case, commands: list[tuple[str, str]]) -> Result:
+    """Adds the nodes to their arrays and waits until these are whole; returns what the adding said."""
+    way = BLANK if case.fault is Fault.REPLACED else RETURNED
+    there = (f"for try in $(seq 100); do [ -b {node} ] && break; sleep 0.2; done" for _, node in commands)
+    script = [*there, "udevadm settle", *(way.format(array=array, node=node) for array, node in commands)]
+    done = rig.twin.run(["sh", "-c", "\n".join(script)], check=False, timeout=BACK_SECONDS)
+    waited = "\n".join(WHOLE.format(array=array) for array in dict(commands))
+    rig.twin.run(["sh", "-c", f"{waited}\nsleep 1"], check=False, timeout=REBUILD_SECONDS)
+    return done
 
 
 def _is_whole(array: Mapping[str, Any]) -> bool:
@@ -146,10 +152,9 @@ def additions(rig: Rig, case: Case) -> Iterator[tuple[str, str]]:
     for item in topology.items:
         if item.path[0] == "arrays" and item.name in rig.members:
             array = topology.layout.arrays[item.name]
-            named = (*array.named_members, *((array.journal,) if array.journal else ()), *array.spares)
-            for member, node in zip(named, rig.members[item.name], strict=False):
+            for number, member in enumerate((*array.named_members, *array.spares)):
                 if member.partition(".")[0] in case.disks:
-                    yield device_node(item.name), node
+                    yield device_node(item.name), rig.member(item.name, number)
 
 
 def _keep_table(rig: Rig, disk: str) -> None:
