@@ -1,8 +1,9 @@
-"""The way back after a loss: members that are whole disks, arrays that nobody put back."""
+"""The way back after a loss: members that are whole disks, arrays that nobody put back, rebuilds without an end."""
 
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from raidplan.twin.rehearsal.cases import Source, cases_of
 from raidplan.twin.rehearsal.faults import RETURNED, additions
 from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.subject import plan_of, subject_of
+from raidplan.twin.server import CommandTimeoutError, Result
 from raidplan.twin.server.wiring import disks_of
 from tests.rehearsal.conftest import Rehearsal
 from tests.rehearsal.stand_in import Faulty, StandIn
@@ -97,3 +99,51 @@ def test_another_disk_whose_name_begins_alike_is_not_the_member(
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     done = subprocess.run(["sh", "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == said
+
+
+def unending(monkeypatch: pytest.MonkeyPatch, words: str) -> None:
+    """A command with these words does not end in its time."""
+    run = StandIn.run
+
+    def ends_late(self: StandIn, command: str | Sequence[str], **options: object) -> Result:
+        if words in (command if isinstance(command, str) else " ".join(command)):
+            raise CommandTimeoutError("no end")
+        return run(self, command, **options)
+
+    monkeypatch.setattr(StandIn, "run", ends_late)
+
+
+def test_a_rebuild_that_does_not_end_is_one_case_and_the_others_go_on(
+    rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unending(monkeypatch, "mdadm --wait")
+    report = rehearsed(Faulty(), "--faults", "replaced:d1,boot:d1,boot:machine", text=WHOLE, code=FINDINGS)
+    assert all(stage["passed"] for stage in report["stages"]) and not report["void"]
+    found = {case["fault"]: (case["returned"], case["as_predicted"]) for case in report["cases"]}
+    late = ("not whole again within 25 min", False)
+    assert found == {"replaced": late, "absent": late, "moved": ("", True), "power": ("", True)}
+
+
+def test_a_check_that_does_not_end_is_no_count(rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
+    unending(monkeypatch, "mismatch_cnt")
+    report = rehearsed(Faulty(), "--faults", "replaced:d1", text=WHOLE, code=FINDINGS)
+    (claim,) = report["cases"][0]["claims"]
+    assert claim["observed"] == faults.UNENDED and not claim["as_predicted"]
+
+
+@pytest.mark.parametrize(
+    ("level", "rate", "tried"),
+    [("raid5", "3MB/s", True), ("raid5", "2MB/s", False), ("raid10", "5MB/s", True), ("raid10", "4MB/s", False)],
+)  # fmt: skip
+def test_a_rebuild_that_cannot_end_in_its_time_is_not_tried(
+    rehearsed: Rehearsal, level: str, rate: str, tried: bool
+) -> None:
+    """4 GiB of each member; the check of a RAID10 of three, in two copies, goes over 6 GiB."""
+    text = WHOLE.replace("raid5, members", f"{level}, sync_speed_max: {rate}, members")
+    report = rehearsed(Faulty(), "--faults", "replaced,d1", text=text)
+    replaced = [case["name"] for case in report["cases"] if case["fault"] == "replaced"]
+    assert replaced == (["d0", "d1", "d2"] if tried else [])
+    left = [each for each in report["untried"] if "`sync_speed_max`" in each]
+    assert (len(left), [each.endswith(": d0, d1, d2.") for each in left]) == (
+        (0, []) if tried else (1, [True])
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from raidplan.base.levels import LEVELS
-from raidplan.base.words import listed
+from raidplan.base.words import duration, listed
 from raidplan.estimate.survival import MACHINE
 from raidplan.layout.kinds.naming import device_node
 from raidplan.twin.rehearsal.cases import MAPPED, Case, Fault, goes_on
@@ -22,12 +22,12 @@ from raidplan.twin.rehearsal.observed import (  # fmt: skip
     observations,
     reads_back,
 )
+from raidplan.twin.rehearsal.rebuild_time import REBUILD_SECONDS
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
-from raidplan.twin.server import Result, TwinError, end_of
+from raidplan.twin.server import CommandTimeoutError, Result, TwinError, end_of
 
 BACK_SECONDS = 300.0
-REBUILD_SECONDS = 1500.0
 LOOKS = 5
 """Looks at what a loss has done, at most."""
 TABLE = "/root/table"
@@ -55,6 +55,7 @@ echo check >$md/sync_action || exit
 while action=$(cat $md/sync_action) && [ "$action" != idle ]; do sleep 0.3; done
 [ "$(cat $md/last_sync_action)" = check ] && cat $md/mismatch_cnt"""
 """A check of the whole array; it says nothing where none ran."""
+UNENDED = "the scrub did not come to its end"
 
 
 def pull(rig: Rig, case: Case) -> Tried:
@@ -111,7 +112,10 @@ Back = tuple[str, bool, list[Claim]]
 def brought_back(rig: Rig, case: Case) -> Back:
     """Puts the members of disks that are there again, or blank, back into their arrays, and looks at all of them."""
     commands = list(additions(rig, case))
-    done = _put_back(rig, case, commands) if commands else None
+    try:
+        done = _put_back(rig, case, commands) if commands else None
+    except CommandTimeoutError:
+        return f"not whole again within {duration(REBUILD_SECONDS)}", False, []
     found = rig.observation()
     if found is None:
         return "the machine does not answer after the disks were back", False, []
@@ -132,7 +136,7 @@ def brought_back(rig: Rig, case: Case) -> Back:
 
 
 def _put_back(rig: Rig, case: Case, commands: list[tuple[str, str]]) -> Result:
-    """Adds the nodes to their arrays and waits until these are whole; returns what the adding said."""
+    """Adds the nodes to their arrays and waits until these are whole; returns what the adding said. Raises CommandTimeoutError."""
     way = BLANK if case.fault is Fault.REPLACED else RETURNED
     there = (f"for try in $(seq 100); do [ -b {node} ] && break; sleep 0.2; done" for _, node in commands)
     script = [*there, "udevadm settle", *(way.format(array=array, node=node) for array, node in commands)]
@@ -179,7 +183,10 @@ def _scrubbed(rig: Rig, case: Case) -> Iterator[Claim]:
 
 
 def _checked(rig: Rig, array: str) -> str:
-    done = rig.twin.run(CHECK.format(array=array), check=False, timeout=REBUILD_SECONDS)
+    try:
+        done = rig.twin.run(CHECK.format(array=array), check=False, timeout=REBUILD_SECONDS)
+    except CommandTimeoutError:
+        return UNENDED
     return done.stdout.strip() or f"no check ran: {done.stderr.strip()[-200:]}"
 
 
@@ -201,4 +208,4 @@ def some(thing: tuple[str | int, ...], what: str, count: str) -> Claim:
 
 def counted(scrub: Mapping[str, Any], what: str) -> str:
     """A count of a scrub, if that came to its end."""
-    return str(scrub[what]) if scrub["in_time"] else "the scrub did not come to its end"
+    return str(scrub[what]) if scrub["in_time"] else UNENDED
