@@ -19,6 +19,7 @@ from raidplan.twin.loops import TooSmall
 from raidplan.twin.rehearsal.cases import NoSuchPart
 from raidplan.twin.rehearsal.change import rehearse_change
 from raidplan.twin.rehearsal.host import Lacking, accelerator, check_host, image_in
+from raidplan.twin.rehearsal.kept import subjects_of
 from raidplan.twin.rehearsal.measure import rehearse_rates
 from raidplan.twin.rehearsal.report import Report
 from raidplan.twin.rehearsal.run import rehearse
@@ -46,7 +47,11 @@ def _run(arguments: argparse.Namespace) -> int:
     if len(topologies) < len(files):
         return UNABLE
     try:
-        subjects = [subject_of(topology, arguments.scale) for topology in topologies]
+        subjects = (
+            [*subjects_of(topologies[0], topologies[1], arguments.scale)]
+            if arguments.before
+            else [subject_of(topologies[0], arguments.scale)]
+        )
     except (Unsuited, TooSmall) as error:
         raise Unable(str(error)) from None
     write = _writer(arguments.format)
@@ -79,8 +84,10 @@ def _digest(loaded: Loaded) -> str:
 
 def _rehearsed(subjects: list[Subject], digests: list[str], arguments: argparse.Namespace) -> Report:
     subject, seed = subjects[-1], randbelow(10**6) if arguments.seed is None else arguments.seed
+    old = () if len(subjects) == 1 else subjects[0].differences
+    differences = *subject.differences, *(f"of the old layout: {each}" for each in old if each not in subject.differences)  # fmt: skip
     report = Report(
-        subject.host, digests[-1], seed, _again(arguments, seed), subject.differences,
+        subject.host, digests[-1], seed, _again(arguments, seed), differences,
         old_layout_digest=digests[0] if arguments.before else "",
     )  # fmt: skip
     folder, elsewhere, logs = (Path(each) if each else None for each in (arguments.keep, arguments.image, arguments.logs))  # fmt: skip

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from raidplan.cli import FINDINGS, OK, VOID
+from raidplan.diff.judge import judge
 from raidplan.review.pipeline import load
+from raidplan.topology import Topology
 from raidplan.twin.rehearsal import interruption
 from raidplan.twin.rehearsal.change import DRAWS, INTERRUPTION
-from raidplan.twin.rehearsal.kept import disks_of_both
+from raidplan.twin.rehearsal.kept import disks_of_both, kept, subjects_of
 from raidplan.twin.rehearsal.rig import GIVEN
 from raidplan.twin.rehearsal.stages import EVENTS
-from raidplan.twin.rehearsal.subject import Subject, subject_of
 from raidplan.twin.server import CommandTimeoutError
 from tests.rehearsal.conftest import LAYOUT, Rehearsal
 from tests.rehearsal.stand_in import Faulty, StandIn
@@ -215,26 +216,81 @@ hardware: {disks: {DISKS}}
 """
 
 
-def subject(disks: str, folder: Path) -> Subject:
+def topology(disks: str, folder: Path, more: str = "") -> Topology:
     file = folder / "layout.yaml"
-    file.write_text(DISKS.replace("DISKS", disks))
-    topology = load(str(file)).topology
-    assert topology is not None
-    return subject_of(topology)
+    file.write_text(DISKS.replace("DISKS", disks) + more)
+    found = load(str(file)).topology
+    assert found is not None
+    return found
 
 
 def test_a_disk_of_both_layouts_shows_the_identifiers_of_both(tmp_path: Path) -> None:
     one, two = "0x5000c500a0000001", "0x5000c500a0000002"
-    before = subject(
+    old = topology(
         f"a: {{size: 1GiB, wwn: '{one}'}}, b: {{size: 1GiB, serial: B}}, c: {{size: 1GiB, serial: C}}",
         tmp_path,
     )
-    after = subject(
+    new = topology(
         f"x: {{size: 1GiB, wwn: '{one}', serial: X}}, b: {{size: 1GiB, serial: B, wwn: '{two}'}}, c: {{size: 1GiB, serial: D}}",
         tmp_path,
     )
+    before, after = subjects_of(old, new)
     found = [(disk.name, disk.serial, disk.wwn) for disk in disks_of_both(before, after)]
     assert found == [("a", "X", one), ("b", "B", two), ("c", "C", ""), ("c_new", "D", "")]
+
+
+LONG = "X" * 40
+"""More than SCSI carries."""
+FILE_SYSTEM = "filesystems: {f: {device: DEVICE, type: ext4, mount: /srv/f}}\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "device"),
+    [
+        (("path: p0", "path: p1"), ("path: p0", "path: p2"), "b"),
+        (("path: p0", "path: p1"), ("path: p1", "path: p0"), "a"),
+        (("path: p0", "path: p1"), ("path: p1, serial: S", "path: p0, serial: a"), "a"),
+        (("path: p0, serial: S", "path: p1"), ("path: p0", "path: p1"), "a"),
+        (("wwn: eui.0025385b71b0a1c0", "wwn: eui.0025385b71b0a1c2"), ("wwn: eui.0025385b71b0a1c0", "wwn: eui.0025385b71b0a1c4"), "b"),
+        ((f"serial: {LONG}1", f"serial: {LONG}2"), (f"serial: {LONG}2", f"serial: {LONG}3"), "a"),
+        (("serial: S", "path: p1"), ("wwn: '0x5000c500a0000001'", "serial: T"), "a"),
+        (("serial: S, path: p0", "serial: T, wwn: eui.1"), ("serial: T, wwn: eui.2", "path: p1"), "b"),
+        (("path: p0", "serial: a"), ("serial: disk-0", "path: p2"), "b"),
+    ],
+)  # fmt: skip
+def test_disks_are_the_same_in_the_twin_where_diff_says_that_they_are(
+    old: tuple[str, str], new: tuple[str, str], device: str, tmp_path: Path
+) -> None:
+    def layout(disks: tuple[str, str], on: str) -> Topology:
+        a, b = disks
+        return topology(f"a: {{size: 1GiB, {a}}}, b: {{size: 1GiB, {b}}}", tmp_path, FILE_SYSTEM.replace("DEVICE", on))  # fmt: skip
+
+    was, now = layout(old, "b"), layout(new, device)
+    real = judge(was, now)
+    before, after = subjects_of(was, now)
+    twin = judge(before.topology, after.topology)
+    assert twin.disks == real.disks
+    assert twin.fate(("filesystems", "f")) is real.fate(("filesystems", "f"))
+    assert bool(kept(before, after)) is not real.fate(("filesystems", "f")).loses
+    serials = [disk.serial for disk in disks_of_both(before, after)]
+    assert len({*serials}) == len(serials) == 4 - len(real.disks)
+
+
+def test_a_disk_that_another_one_takes_the_place_of_is_another_one_in_the_twin(changed: Changed) -> None:
+    """Without an identifier that the twin can show, both were the disk of that name."""
+    old = LAYOUT.replace("serial: L<1>", "path: p<1>").replace("BOOT", "")
+    new = old.replace("path: p<1>", "path: q<1>")
+    report = changed(Faulty(), old=old, new=new, code=VOID)
+    assert any(each.startswith("Not read") and each.endswith(": five.") for each in report["untried"])
+    assert changed(Faulty(), old=old, new=old)["as_predicted"]
+
+
+def test_the_report_says_how_the_twin_of_the_old_layout_differs_too(changed: Changed) -> None:
+    old = LAYOUT.replace("mount: /srv/five", "mount: /srv/five, options: [ro]")
+    report = changed(Faulty(), old=old)
+    (said,) = (each for each in report["differences"] if "`ro`" in each)
+    assert said.startswith("of the old")
+    assert len(report["differences"]) == 2, "what is so of both is said once"
 
 
 class Unit:

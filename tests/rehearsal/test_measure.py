@@ -280,7 +280,9 @@ def test_a_spare_is_rebuilt_only_while_that_is_measured(
 ) -> None:
     guest = Spared()
     monkeypatch.setattr(rebuilding, "SECONDS", 1)
-    rig = SimpleNamespace(twin=guest, members={"half": ["/dev/sda"]}, subject=SimpleNamespace(topology=links))
+    rig = SimpleNamespace(
+        twin=guest, member=lambda array, number: "/dev/sda", subject=SimpleNamespace(topology=links)
+    )
     found = rebuilding.rebuild(rig, "half", 1.0)  # type: ignore[arg-type]
     assert found.bytes_per_second > 0
     assert guest.reads == [False, False, True], "before, without the member, and meanwhile"

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from raidplan.estimate.survival import BOOT
+from raidplan.base.findings import Path
+from raidplan.estimate.survival import BOOT, Outcome
 from raidplan.layout.kinds.naming import device_node
 from raidplan.topology.resolve import DISKS
 from raidplan.twin.rehearsal.cases import Case, Fault, goes_on
@@ -16,6 +17,7 @@ from raidplan.twin.rehearsal.faults import Back, additions, brought_back, some
 from raidplan.twin.rehearsal.observed import acknowledged, booted, lost_bytes, observations
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import GIVEN, SETTLE_SECONDS, Rig
+from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.server import BootError, end_of
 
 PRESS_SECONDS = 1.0
@@ -41,6 +43,7 @@ def boot(rig: Rig, case: Case) -> Tried:
     # Where none was predicted, a guest that came up and hangs then is no proof of that.
     up = found is not None or (came_up and not case.outcome(BOOT).survives)
     seen = [booted(case, found, up=up, said=said), *observations(case, rig.survival, topology, found)]
+    seen = [one for one in seen if one.thing not in _given_up(rig.subject, case)]
     lost = tuple(lost_bytes(found, seen, topology))
     if found is not None and case.fault is Fault.MOVED:
         claims.append(some(DISKS, "moved", str(rig.moved())))
@@ -52,6 +55,21 @@ def boot(rig: Rig, case: Case) -> Tried:
     return Tried(
         case, time.monotonic() - began, tuple(seen), lost, acknowledged(found), returned, whole, tuple(claims), measured
     )  # fmt: skip
+
+
+def _given_up(subject: Subject, case: Case) -> set[Path]:
+    """The things that go on in the twin, and maybe not on the server, which waits less for the array below their mounts."""
+    if case.fault is Fault.STALE:  # such an array does not wait
+        return set()
+    entries = {name: entry for name, entry in subject.topology.layout.filesystems.items() if entry.mount}
+    mounts = [entries[name] for name in subject.given_up if case.outcome(("filesystems", name)) is Outcome.DEGRADED]  # fmt: skip
+    names = [
+        name
+        for name, entry in entries.items()
+        if any(f"{entry.mount}/".startswith(f"{each.mount}/") for each in mounts)
+    ]
+    stops = any(entries[name].stops_boot for name in names) and case.outcome(BOOT).survives
+    return {*(("filesystems", name) for name in names), *([BOOT] if stops else [])}
 
 
 def _started(rig: Rig, case: Case) -> list[Claim]:

@@ -17,6 +17,7 @@ from raidplan.layout.kinds.array import Array
 from raidplan.layout.model import Layout
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
+from raidplan.twin.rehearsal.rebuild_time import REBUILD_SECONDS, rebuild_seconds
 from raidplan.twin.rehearsal.running_outcomes import Running, running
 
 REPLACED_AT_MOST = 16 * GIB
@@ -161,7 +162,8 @@ def _replaced(source: Source) -> Iterator[Case]:
     sizes = {name: disk.size or 0 for name, disk in source.topology.layout.hardware.disks.items()}
     for case in _disks(source):
         carries = any(path[0] == "arrays" for path in case.predicted)
-        if carries and sizes[case.name] <= REPLACED_AT_MOST and goes_on(case):
+        ends = rebuild_seconds(source.topology, case.name) <= REBUILD_SECONDS
+        if carries and ends and sizes[case.name] <= REPLACED_AT_MOST and goes_on(case):
             yield replace(case, fault=Fault.REPLACED)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from raidplan.base.levels import LEVELS
-from raidplan.base.words import listed
+from raidplan.base.words import duration, listed
 from raidplan.estimate.survival import MACHINE
 from raidplan.layout.kinds.naming import device_node
 from raidplan.twin.rehearsal.cases import MAPPED, Case, Fault, goes_on
@@ -22,19 +22,19 @@ from raidplan.twin.rehearsal.observed import (  # fmt: skip
     observations,
     reads_back,
 )
+from raidplan.twin.rehearsal.rebuild_time import REBUILD_SECONDS
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
-from raidplan.twin.server import TwinError, end_of
+from raidplan.twin.server import CommandTimeoutError, Result, TwinError, end_of
 
 BACK_SECONDS = 300.0
-REBUILD_SECONDS = 1500.0
 LOOKS = 5
 """Looks at what a loss has done, at most."""
 TABLE = "/root/table"
 STOPPED = "no: the machine had stopped, and no record was read back"
 """The way back of a case that would need another boot: that is what the boots without each part are for."""
 RETURNED = """\
-if ! mdadm --detail {array} | grep -q "active sync.*$(basename $(realpath {node}))"; then
+if ! mdadm --detail {array} | grep -q "active sync.*/$(basename $(realpath {node}))$"; then
   if mdadm --manage {array} --re-add {node} 2>/dev/null; then echo returned
   else mdadm --manage {array} --remove detached; mdadm --manage {array} --add {node} && echo added; fi
 fi"""
@@ -55,6 +55,7 @@ echo check >$md/sync_action || exit
 while action=$(cat $md/sync_action) && [ "$action" != idle ]; do sleep 0.3; done
 [ "$(cat $md/last_sync_action)" = check ] && cat $md/mismatch_cnt"""
 """A check of the whole array; it says nothing where none ran."""
+UNENDED = "the scrub did not come to its end"
 
 
 def pull(rig: Rig, case: Case) -> Tried:
@@ -109,16 +110,12 @@ Back = tuple[str, bool, list[Claim]]
 
 
 def brought_back(rig: Rig, case: Case) -> Back:
-    """Puts the members of disks that are there again, or blank, back into their arrays."""
+    """Puts the members of disks that are there again, or blank, back into their arrays, and looks at all of them."""
     commands = list(additions(rig, case))
-    if not commands:
-        return "", True, []
-    way = BLANK if case.fault is Fault.REPLACED else RETURNED
-    there = (f"for try in $(seq 100); do [ -b {node} ] && break; sleep 0.2; done" for _, node in commands)
-    script = [*there, "udevadm settle", *(way.format(array=array, node=node) for array, node in commands)]
-    done = rig.twin.run(["sh", "-c", "\n".join(script)], check=False, timeout=BACK_SECONDS)
-    waited = "\n".join(WHOLE.format(array=array) for array in dict(commands))
-    rig.twin.run(["sh", "-c", f"{waited}\nsleep 1"], check=False, timeout=REBUILD_SECONDS)
+    try:
+        done = _put_back(rig, case, commands) if commands else None
+    except CommandTimeoutError:
+        return f"not whole again within {duration(REBUILD_SECONDS)}", False, []
     found = rig.observation()
     if found is None:
         return "the machine does not answer after the disks were back", False, []
@@ -128,12 +125,25 @@ def brought_back(rig: Rig, case: Case) -> Back:
     ]
     if short or damaged:
         what = f"degraded still: {', '.join(short)}" if short else f"damaged: {', '.join(damaged)}"
-        return f"{what}; {done.stderr.strip()[-300:]}", False, []
-    said = done.stdout.split()
+        return f"{what}; {done.stderr.strip()[-300:] if done else ''}", False, []
+    said = done.stdout.split() if done else []
     if case.fault is Fault.REPLACED and "added" not in said:
         return "no blank disk was taken, and every array is whole", False, []
+    if done is None:
+        return "", True, []
     way = "rebuilt" if "added" in said else "re-added" if "returned" in said else "whole by itself"
     return way, True, list(_scrubbed(rig, case))
+
+
+def _put_back(rig: Rig, case: Case, commands: list[tuple[str, str]]) -> Result:
+    """Adds the nodes to their arrays and waits until these are whole; returns what the adding said. Raises CommandTimeoutError."""
+    way = BLANK if case.fault is Fault.REPLACED else RETURNED
+    there = (f"for try in $(seq 100); do [ -b {node} ] && break; sleep 0.2; done" for _, node in commands)
+    script = [*there, "udevadm settle", *(way.format(array=array, node=node) for array, node in commands)]
+    done = rig.twin.run(["sh", "-c", "\n".join(script)], check=False, timeout=BACK_SECONDS)
+    waited = "\n".join(WHOLE.format(array=array) for array in dict(commands))
+    rig.twin.run(["sh", "-c", f"{waited}\nsleep 1"], check=False, timeout=REBUILD_SECONDS)
+    return done
 
 
 def _is_whole(array: Mapping[str, Any]) -> bool:
@@ -146,10 +156,9 @@ def additions(rig: Rig, case: Case) -> Iterator[tuple[str, str]]:
     for item in topology.items:
         if item.path[0] == "arrays" and item.name in rig.members:
             array = topology.layout.arrays[item.name]
-            named = (*array.named_members, *((array.journal,) if array.journal else ()), *array.spares)
-            for member, node in zip(named, rig.members[item.name], strict=False):
+            for number, member in enumerate((*array.named_members, *array.spares)):
                 if member.partition(".")[0] in case.disks:
-                    yield device_node(item.name), node
+                    yield device_node(item.name), rig.member(item.name, number)
 
 
 def _keep_table(rig: Rig, disk: str) -> None:
@@ -174,7 +183,10 @@ def _scrubbed(rig: Rig, case: Case) -> Iterator[Claim]:
 
 
 def _checked(rig: Rig, array: str) -> str:
-    done = rig.twin.run(CHECK.format(array=array), check=False, timeout=REBUILD_SECONDS)
+    try:
+        done = rig.twin.run(CHECK.format(array=array), check=False, timeout=REBUILD_SECONDS)
+    except CommandTimeoutError:
+        return UNENDED
     return done.stdout.strip() or f"no check ran: {done.stderr.strip()[-200:]}"
 
 
@@ -196,4 +208,4 @@ def some(thing: tuple[str | int, ...], what: str, count: str) -> Claim:
 
 def counted(scrub: Mapping[str, Any], what: str) -> str:
     """A count of a scrub, if that came to its end."""
-    return str(scrub[what]) if scrub["in_time"] else "the scrub did not come to its end"
+    return str(scrub[what]) if scrub["in_time"] else UNENDED

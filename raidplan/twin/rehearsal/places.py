@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 FIEMAP = 0xC020660B  # linux/fiemap.h: FS_IOC_FIEMAP
+LOGICAL_BLOCK = 0x1268  # linux/fs.h: BLKSSZGET
 BLOCK, PAGE, SECTOR = 1024, 4096, 512
 """The smallest block of a file system; two blocks of one file may lie anywhere, so one is searched."""
 SYSTEM = Path("/sys/block")
@@ -34,12 +35,14 @@ def of_array(node: str) -> Path:
 
 
 def read(node: str, offset: int, size: int) -> bytes:
-    """Bytes of a device past the page cache; offset and size are whole blocks."""
+    """Bytes of a device past the page cache, which takes whole logical blocks of it."""
     device = os.open(node, os.O_RDONLY | os.O_DIRECT)
-    with mmap.mmap(-1, size) as buffer:
-        count = os.preadv(device, [buffer], offset)
+    (block,) = struct.unpack("=i", fcntl.ioctl(device, LOGICAL_BLOCK, bytes(4)))
+    before = offset % block
+    with mmap.mmap(-1, before + size + (-before - size) % block) as buffer:
+        count = os.preadv(device, [buffer], offset - before)
         os.close(device)
-        return buffer[:count]
+        return buffer[before : min(count, before + size)]
 
 
 def on_array(path: str) -> int:

@@ -44,7 +44,7 @@ def rebuild(rig: Rig, name: str, factor: float) -> Rebuilt:
 
     Nothing is rebuilt before all is ready, not even by a spare, nor afterwards: it would take its share of what is measured then.
     """
-    twin, node, member = rig.twin, device_node(name), rig.members[name][0]
+    twin, node, member = rig.twin, device_node(name), rig.member(name, 0)
     most = rig.subject.topology.layout.arrays[name].sync_speed_max or SYNC_SPEED_MAX
     md = f"/sys/block/$(basename $(realpath {node}))/md"
     freeze = f"echo frozen >{md}/sync_action"

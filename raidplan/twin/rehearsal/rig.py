@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from raidplan.base.identity import disk_word
 from raidplan.base.levels import LEVELS
 from raidplan.estimate.survival import Survival, survive
 from raidplan.layout.kinds.naming import device_node
@@ -36,7 +37,7 @@ class Rig:
     subject: Subject
     survival: Survival
     members: Mapping[str, tuple[str, ...]]
-    """The nodes of each array's members, in slot order and then spares."""
+    """The nodes of each array's members, in slot order and then spares; of a whole disk the word that stands for it in the plan."""
     boot_seconds: float = 600.0
     """Seconds after which a boot counts as one that stops."""
 
@@ -141,6 +142,12 @@ class Rig:
             time.sleep(0.2)
         raise TwinError(f"disk {disk}: the guest has none with the serial number {serial}")
 
+    def member(self, array: str, number: int) -> str:
+        """The node of a member of an array: that of a whole disk is another one from time to time. Raises TwinError."""
+        word = self.members[array][number]
+        disks = {disk_word(name): name for name in self.subject.topology.layout.hardware.disks}
+        return self.node(disks[word]) if word in disks else word
+
     def disk(self, node: str) -> str:
         """The layout's name of a disk that is this node in the guest."""
         serial = next(serial for serial, here in self.disks().items() if here["node"] == node)
@@ -166,9 +173,10 @@ def value_of(text: str) -> Any:
 
 
 def members_of(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """The nodes of each array's members, from the commands of the plan."""
+    """The nodes of each array's members, from the commands of the plan; of a whole disk its word there."""
+    disks = {disk_word(disk.name) for disk in plan.disks}
     return {
-        step.named: tuple(word for word in step.action.argv[3:] if word.startswith("/dev/"))
+        step.named: tuple(word for word in step.action.argv[3:] if word.startswith("/dev/") or word in disks)
         for step in plan.steps
         if isinstance(step.action, Run) and step.action.argv[:2] == ("mdadm", "--create")
     }

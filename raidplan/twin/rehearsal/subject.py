@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,14 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB, MIB, human
 from raidplan.base.words import counted
 from raidplan.document.read import parse_document
-from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
+from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS, TIMEOUT, device_timeout
 from raidplan.layout.load import layout_of
 from raidplan.layout.model import Layout
 from raidplan.plan.step import Plan
 from raidplan.render.layout_data import layout_to_data
 from raidplan.render.yaml_text import yaml_text
 from raidplan.review.pipeline import load, plan
+from raidplan.rules.autostart import is_short
 from raidplan.topology import Topology, resolve
 from raidplan.topology.boot_places import boot_places
 from raidplan.twin.loops.scale import scaled
@@ -45,6 +46,8 @@ class Subject:
     memory_mib: int
     differences: tuple[str, ...]
     """The differences between the twin and the server that the layout describes, in sentences for the report."""
+    given_up: tuple[str, ...] = ()
+    """The file systems that a boot of the server may give up before it has started a degraded array below them; the twin waits."""
 
     @property
     def host(self) -> str:
@@ -67,8 +70,11 @@ class Subject:
         return boots_itself(self.topology)
 
 
-def subject_of(topology: Topology, scale: int = 1) -> Subject:
-    """The subject of a rehearsal at a scale by which sizes are divided. Raises Unsuited, TooSmall."""
+def subject_of(topology: Topology, scale: int = 1, serials: Mapping[str, str] | None = None) -> Subject:
+    """The subject of a rehearsal at a scale by which sizes are divided; its disks have these serial numbers, where some are given.
+
+    Raises Unsuited, TooSmall.
+    """
     for words in _unsuited(topology.layout):
         raise Unsuited(words)
     if boots_itself(topology) and not boot_places(topology):
@@ -79,11 +85,8 @@ def subject_of(topology: Topology, scale: int = 1) -> Subject:
     document, _ = parse_document(yaml_text(layout_to_data(topology.layout)), "")
     data: Any = document.root.plain() if document else None
     assert isinstance(data, dict)
-    differences = [*_shown(data), *_synced(data), *_written(data)]
-    seconds = PATIENCE + PATIENCE_PER_DISK * len(topology.layout.hardware.disks)
-    for entry in data.get("filesystems", {}).values():
-        if entry.get("mount"):
-            entry["options"] = [*entry.get("options", ()), f"x-systemd.device-timeout={seconds}s"]
+    given_up = _given_up(topology)
+    differences = [*_shown(data, serials), *_synced(data), *_written(data), *_waiting(data, given_up)]
     data = scaled(data, scale)
     if scale > 1:
         differences.append(
@@ -93,7 +96,7 @@ def subject_of(topology: Topology, scale: int = 1) -> Subject:
     errors = [finding.message for finding in findings if finding.severity is Severity.ERROR]
     if errors:
         raise Unsuited(f"its twin cannot be built: {errors[0]}")
-    subject = Subject(found, yaml_text(data), _memory(found), tuple(differences))
+    subject = Subject(found, yaml_text(data), _memory(found), tuple(differences), given_up)
     check_disks(disks_of(found.layout), subject)
     return subject
 
@@ -127,8 +130,8 @@ def _unsuited(layout: Layout) -> Iterator[str]:
         yield f"{', '.join(system.values())}: the layout has {', '.join(map(str, system))} of a system, and not its root file system, so nothing can boot"
 
 
-def _shown(data: dict[str, Any]) -> Iterator[str]:
-    """Takes out what a virtual disk cannot show."""
+def _shown(data: dict[str, Any], serials: Mapping[str, str] | None) -> Iterator[str]:
+    """Takes out what a virtual disk cannot show, and gives each disk something to be found by."""
     disks = data["hardware"].get("disks", {})
     for key, why in (
         ("path", "virtual disks have other paths, so disks are found by their other identifiers"),
@@ -143,7 +146,9 @@ def _shown(data: dict[str, Any]) -> Iterator[str]:
         if unlike:
             yield f"{counted(len(unlike), 'disk')}: `{key}` is left out, since a virtual SCSI disk cannot show it"
     for number, (name, disk) in enumerate(disks.items()):
-        if not disk.keys() & {"serial", "wwn"}:
+        if serials:
+            disk["serial"] = serials[name]
+        elif not disk.keys() & {"serial", "wwn"}:
             disk["serial"] = name if carries("serial", name) else f"disk-{number}"
 
 
@@ -172,6 +177,32 @@ def _written(data: dict[str, Any]) -> Iterator[str]:
             entry["options"] = [*(each for each in entry["options"] if each != option), *instead]
         if found:
             yield f"`{option}` is left out of {', '.join(found)}: of what is not {done} nothing could be seen"
+
+
+def _given_up(topology: Topology) -> tuple[str, ...]:
+    """The initramfs mounts `/` and `/usr`, whatever their options."""
+    return tuple(
+        name
+        for name, entry in topology.layout.filesystems.items()
+        if entry.mount and entry.mount not in ("/", "/usr") and is_short(topology, entry)
+    )
+
+
+def _waiting(data: dict[str, Any], given_up: Collection[str]) -> Iterator[str]:
+    """Lets each mount wait for its device as long as disks may take in emulation; a longer wait of the layout's own stays."""
+    seconds = PATIENCE + PATIENCE_PER_DISK * len(data["hardware"].get("disks", {}))
+    replaced = []
+    for name, entry in data.get("filesystems", {}).items():
+        options = entry.get("options", [])
+        if not entry.get("mount") or (device_timeout(options) or 0) >= seconds:
+            continue
+        if any(option.partition("=")[0] == TIMEOUT for option in options):
+            replaced.append(name)
+        entry["options"] = [*options, f"{TIMEOUT}={seconds}s"]  # systemd takes the last one
+    if replaced:
+        yield f"`{TIMEOUT}` of {', '.join(replaced)} is {seconds} s, for in emulation disks take longer to appear"
+    if given_up:
+        yield f"at a boot without a member the server may give up {', '.join(given_up)} before it has started the array below, and the twin waits: that it goes on is not predicted"
 
 
 def _memory(topology: Topology) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
-from raidplan.base.words import counted, listed
+from raidplan.base.words import counted, duration, listed
 from raidplan.twin.rehearsal.cases import (
     CHOICES,
     REPLACED_AT_MOST,
@@ -18,6 +18,7 @@ from raidplan.twin.rehearsal.cases import (
     pairs_across,
 )
 from raidplan.twin.rehearsal.observed import name_of
+from raidplan.twin.rehearsal.rebuild_time import REBUILD_SECONDS, rebuild_seconds
 
 
 def untried(source: Source, cases: Sequence[Case], faults: str) -> list[str]:
@@ -58,7 +59,14 @@ def _not_replaced(source: Source, replaced: Collection[str]) -> Iterator[str]:
     large = [name for name, disk in disks.items() if (disk.size or 0) > REPLACED_AT_MOST]
     if large:
         yield f"Not replaced by a blank disk, for a rebuild of more than {human(REPLACED_AT_MOST)} takes hours in emulation (--scale divides sizes): {listed(large, most=12)}."
-    if others := [name for name in disks if name not in replaced and name not in large]:
+    slow = [
+        name
+        for name in disks
+        if name not in large and rebuild_seconds(source.topology, name) > REBUILD_SECONDS
+    ]
+    if slow:
+        yield f"Not replaced by a blank disk, for at `sync_speed_max` a rebuild takes more than {duration(REBUILD_SECONDS)} (--scale divides sizes): {listed(slow, most=12)}."
+    if others := [name for name in disks if name not in {*replaced, *large, *slow}]:
         yield f"Not replaced by a blank disk, for something stops without it or no array is on it: {listed(others, most=12)}."
 
 
