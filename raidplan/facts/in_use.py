@@ -22,6 +22,7 @@ NAMESPACE = re.compile(r"nvme(\d+)n(\d+)")
 EXPORTED: dict[str, UseKind] = {
     "target/core/*/*/udev_path": "exported",
     "nvmet/subsystems/*/namespaces/*/device_path": "exported-by-nvme",
+    "nvmet/subsystems/*/passthru/device_path": "exported-by-nvme",
 }
 """The files in which the kernel's own targets (SCSI and NVMe) name the devices that they offer; no target is a process."""
 

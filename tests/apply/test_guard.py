@@ -279,3 +279,7 @@ def test_another_disk_behind_the_same_node_is_told_apart(node: str, tmp_path: Pa
     tool("losetup", "--detach", node)
     tool("losetup", node, tmp_path / "disk")
     assert instance_of(node) != before
+        (
+            "nvmet/subsystems/nqn/passthru/device_path",
+            "is exported by an NVMe target of the kernel (passthru)",
+        ),
