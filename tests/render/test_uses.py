@@ -28,6 +28,8 @@ def test_every_kind_has_words_that_name_the_place() -> None:
         (use("loop", "/dev/sdb1", below="/dev/md0", loop="/dev/loop1"), "/dev/sdb1 (below /dev/md0) is behind /dev/loop1"),
         (use("mounted", "/dev/sdb", point="/srv"), "/dev/sdb is mounted at /srv"),
         (use("mounted", "/dev/sdb", point="/a\x1b", process=9, program="sh"), "/dev/sdb is mounted at /a\\x1b for process 9 (sh)"),
+        (use("busy-ring", "/proc/7", process=7, program="db"), "/proc/7: process 7 (db) has an io_uring so busy that its files cannot be "
+         "read, and may be writing to these devices: end it first"),
         (use("used", "d0", uses=("swap", "mounted at /a")), "d0 is in use, swap, mounted at /a"),
     ],
 )  # fmt: skip
