@@ -75,7 +75,7 @@ CODES: Mapping[Code, tuple[str, str]] = {
         "End its use, or renew the initramfs and boot.",
     ),
     "superblocks-lost": (
-        "Members of an array lost its superblock; its data can be whole.",
+        "Members of an array lost its superblock, or disks their table; its data can be whole.",
         "Run the command in the message.",
     ),
     "not-of-that-step": (
