@@ -90,11 +90,11 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         notes=(
             *host_name_differs(left, matched.disks, resumed.machine),
             *notes(left, resumed.machine),
-            *ignored_lines(left, resumed.machine),
+            *ignored_lines(left, resumed.machine, ours),
             *rebuilding(asked.layout, resumed.machine),
             *kept_for_others(remaining.whole, resumed.machine),
             *numbers_free(left, resumed.machine),
-            *stays_unchecked(left, remaining.whole, resumed.machine),
+            *stays_unchecked(left, remaining.whole, resumed.machine, ours),
         ),
         standing=(
             *left_standing(asked.layout, cleared.after.machine, ours),

@@ -22,6 +22,7 @@ NAMESPACE = re.compile(r"nvme(\d+)n(\d+)")
 EXPORTED: dict[str, UseKind] = {
     "target/core/*/*/udev_path": "exported",
     "nvmet/subsystems/*/namespaces/*/device_path": "exported-by-nvme",
+    "nvmet/subsystems/*/passthru/device_path": "exported-by-nvme",
 }
 """The files in which the kernel's own targets (SCSI and NVMe) name the devices that they offer; no target is a process."""
 
@@ -171,7 +172,7 @@ def _writers(reached: _Reached) -> Iterator[Use]:
         with suppress(OSError):  # it has ended
             for number, way in ways_to_write(process, numbers):
                 if number in reached.own or not is_begun_by_us(process):
-                    yield numbers[number].use(way, **program(process))
+                    yield numbers.get(number, Node(str(process))).use(way, **program(process))
 
 
 def _loops(numbers: dict[str, Node]) -> Iterator[Use]:

@@ -9,8 +9,8 @@ from typing import Literal
 from raidplan.base.figures import Figure, Figures
 
 UseKind = Literal[
-    "unseen", "mounted", "exported", "exported-by-nvme", "loop", "open", "written", "mapped", "registered", "claimed",
-    "absent", "exists", "no-device", "other-partition", "other-table", "held", "partition", "busy", "signature", "data",
+    "unseen", "mounted", "exported", "exported-by-nvme", "loop", "open", "written", "mapped", "registered", "busy-ring",
+    "claimed", "absent", "exists", "no-device", "other-partition", "other-table", "held", "partition", "busy", "signature", "data",
     "unreadable", "new", "not-of-layout", "other-disk", "other-array", "link", "leads-out",
     "carries", "table", "group", "stands", "used", "stain",
 ]  # fmt: skip

@@ -2,15 +2,20 @@
 
 A program can write through a block device that it has open for writing, through a shared mapping of it, through a file that
 it registered with an io_uring, and through the character devices of a disk (sg, bsg, NVMe). For these the mode of opening
-says nothing: the kernel passes commands that write through a descriptor that was opened for reading.
+says nothing: the kernel passes commands that write through a descriptor that was opened for reading. All this belongs to a
+thread: it can have descriptors of its own (unshare(2)), and a main thread that has ended shows none, though others go on.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Collection, Iterator
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from raidplan.base.figures import Figure
@@ -18,6 +23,12 @@ from raidplan.facts.uses import UseKind
 
 PROC = Path("/proc")
 RING = "anon_inode:[io_uring]"
+LOOKS, LOOK_AGAIN_SECONDS = 40, 0.005
+"""How often a busy ring is looked at, and the pause between two looks."""
+ALL_OR_NOTHING = [6, 15]
+"""Since this kernel a ring whose lock is taken shows no section of files; before, one with their number alone (io_uring/fdinfo.c)."""
+KCMP, KCMP_FILES = {"x86_64": 312, "aarch64": 272, "riscv64": 272}, 2
+"""The number of kcmp(2) by machine (the kernel's unistd.h), and its question about descriptors (linux/kcmp.h)."""
 
 
 def processes() -> list[Path]:
@@ -50,10 +61,39 @@ def number_of_file(found: os.stat_result) -> str:
 
 
 def ways_to_write(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
-    """The devices that a process can write to, and the way; nothing for a process that has finished."""
-    for ways in (_descriptors, _mappings, _registered):
-        with suppress(OSError):
-            yield from ways(process, numbers)
+    """The devices that a process can write to, and the way; an empty number where it may be any of them. Raises OSError for a
+    process that has finished.
+    """
+    for thread in _threads(process):
+        for ways in (_descriptors, _mappings, _registered):
+            with suppress(OSError):
+                yield from ways(thread, numbers)
+
+
+def _threads(process: Path) -> Iterator[Path]:
+    """The threads of a process, one for each table of descriptors; /proc has each as it has a process, without listing it.
+
+    Where the kernel does not compare tables, all threads. Each is read before the next is compared with it: one that ends
+    meanwhile is like no other.
+    """
+    seen: list[int] = []
+    same = _same_descriptors()
+    for thread in map(int, os.listdir(process / "task")):
+        if not (same and any(same(thread, other) for other in seen)):
+            seen.append(thread)
+            yield PROC / str(thread)
+
+
+@cache
+def _same_descriptors() -> Callable[[int, int], bool] | None:
+    """The question whether two threads have one table of descriptors; None where it cannot be asked."""
+    number = KCMP.get(os.uname().machine) if sys.maxsize > 2**32 else None
+    try:
+        from ctypes import CDLL  # a small Python lacks it
+    except ImportError:
+        return None
+    ask = CDLL(None).syscall
+    return (lambda one, other: bool(ask(number, one, other, KCMP_FILES, 0, 0) == 0)) if number else None
 
 
 def _descriptors(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
@@ -86,23 +126,41 @@ def _registered(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, 
         with suppress(OSError):
             if os.readlink(entry) != RING:
                 continue
-            for path in _files_of_ring((process / "fdinfo" / entry.name).read_text(errors="replace")):
+            paths = _read_ring(process / "fdinfo" / entry.name)
+            if paths is None:
+                yield "", "busy-ring"
+            for path in paths or ():
                 with suppress(OSError):
                     number = number_of_file((process / "root" / path).stat())
                     if number in numbers and not _is_copy_of_us(process):
                         yield number, "registered"
 
 
-def _files_of_ring(info: str) -> Iterator[str]:
+def _read_ring(file: Path) -> list[str] | None:
+    """The files of a ring by its fdinfo; None if it was busy at every look. Raises OSError for one that is gone."""
+    for _ in range(LOOKS):
+        paths = _files_of_ring(file.read_text(errors="replace"), os.uname().release)
+        if paths is not None:
+            return paths
+        time.sleep(LOOK_AGAIN_SECONDS)
+    return None
+
+
+def _files_of_ring(info: str, kernel: str) -> list[str] | None:
     """The paths, without the leading slash, behind `UserFiles:` of an io_uring's fdinfo: one in a line, each behind its
-    number. Kernels up to 6.x write the last part of a path only, which for a device lies in /dev.
+    number. Kernels up to 6.x write the last part of a path only, which for a device lies in /dev. None if the kernel did not
+    get the ring's lock at once, and tells nothing of them.
     """
-    _, _, rest = info.partition("UserFiles:")
-    for line in rest.splitlines()[1:]:
+    _, section, rest = info.partition("UserFiles:")
+    count, *lines = rest.splitlines() or [""]
+    paths = []
+    for line in lines:
         number, colon, path = line.strip().partition(": ")
         if not (colon and number.isdigit()):
-            return
-        yield path.lstrip("/") if path.startswith("/") else f"dev/{path}"
+            break
+        paths.append(path.lstrip("/") if path.startswith("/") else f"dev/{path}")
+    told = paths or count.strip() == "0" or [*map(int, re.findall(r"\d+", kernel)[:2])] >= ALL_OR_NOTHING
+    return paths if section and told else None
 
 
 def _is_copy_of_us(process: Path) -> bool:

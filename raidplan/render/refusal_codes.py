@@ -75,7 +75,7 @@ CODES: Mapping[Code, tuple[str, str]] = {
         "Stop the other array, or give this one another name in the layout.",
     ),
     "superblocks-lost": (
-        "Members of an array lost its superblock; its data can be whole.",
+        "Members of an array lost its superblock, or disks their table; its data can be whole.",
         "Run the command in the message.",
     ),
     "not-of-that-step": (

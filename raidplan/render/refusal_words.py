@@ -25,9 +25,18 @@ COPY = (
     f"{AT}: the {{kind}} with its UUID {{uuid}} is on {{device}}, outside the disks of this layout (a copy, or a disk that was in it "
     "before), and a boot could confuse the two: unplug that disk"
 )
+HERE = "{place} ({node})"
 LOST = (
     f"{AT}: the apply of {{began}} created this array on these {{devices}} devices, but too few of them still have its superblock; its "
     "data may be intact, so nothing here is overwritten. This command writes the superblocks again, and no data"
+)
+TABLE_LOST = (
+    f"{HERE}: the partition table is gone, and the apply of {{began}} created {{arrays:, }} on this very disk; their data may be "
+    "intact, so nothing here is overwritten"
+)
+FIRST = (
+    "then apply again, which names the command for the arrays. If nobody needs them, `raidplan adopt LAYOUT{arrays:? --forget ? --forget %}` "
+    "removes them from the journal"
 )
 LOOKED_AT = (
     "`{command}`; the array is read-only then: check its content without writing (fsck -n, mount -o ro), and if it is right, "
@@ -35,7 +44,6 @@ LOOKED_AT = (
     "{place}` removes it from the journal"
 )
 BY_HAND = "restore it by hand"
-HERE = "{place} ({node})"
 
 SENTENCES: Mapping[str, Mapping[str, str]] = {
     # the disks, and what is on them
@@ -111,6 +119,9 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
     "superblocks-lost": {
         "": f"{LOST}: {LOOKED_AT}",
         "changed": f"{LOST} (the layout or a disk was changed since: first compare every value with those of the array): {LOOKED_AT}",
+        "table": f"{TABLE_LOST}. This command writes the table again, and no data: `{{command}}`; {FIRST}",
+        "other-table": f"{TABLE_LOST}. The layout has another table for it now: write the one of then, which is the input of sfdisk in "
+        f"the step {{step}} of {{file}}; {FIRST}",
     },
     "differs": {
         "header-damaged": f"{DIFFERS}; by hand: `cryptsetup repair {{node}}` restores a damaged header from its second copy",

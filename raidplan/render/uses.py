@@ -19,6 +19,8 @@ USES: Mapping[UseKind, str] = {
     "written": f"{DEVICE} is open for writing {BY}",
     "mapped": f"{DEVICE} is mapped for writing {BY}",
     "registered": f"{DEVICE} is registered with an io_uring {BY}",
+    "busy-ring": "{place}: process {process} ({program}) has an io_uring so busy that its files cannot be read, and may be writing to "
+    "these devices: end it first",
     "claimed": "{place} cannot be opened exclusively ({error}), and its user was not found: `lsof`, `dmsetup ls` or `lsblk` may show it",
     "absent": "{place} is not there",
     "exists": "{place} exists already",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -12,10 +13,16 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.note import note
 from raidplan.apply.refusal import Refusal, refusal
+from raidplan.base.identity import md_form
+from raidplan.facts import Machine
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.step import Plan, WriteBlock
+from raidplan.render.losses import loss_texts
 from raidplan.render.note_words import note_text
+from tests.apply import stacks, wiped
 from tests.apply.earlier import plan_of, set_to
+from tests.apply.left import Kills
+from tests.apply.others import ARRAY, ARRAY_NODE, NODES
 from tests.apply.recorded_runs import Recorded
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Killed, Simulated, State
@@ -172,6 +179,82 @@ def test_without_arrays_of_others_nobody_misses_an_alarm(tmp_path: Path) -> None
         note.code == "alarms-overridden" and note.figures["ours"] == "root@example.org"
         for note in decision.notes
     )
+
+
+class Alone:
+    """A machine without the disks of others."""
+
+    def read(self, plan: Plan) -> Machine:
+        found = super().read(plan)  # type: ignore[misc]
+        arrays = {uuid: each for uuid, each in found.objects["array"].items() if uuid != ARRAY}
+        disks = tuple(disk for disk in found.disks if disk.node not in NODES)
+        blocks = tuple(
+            block for block in found.blocks if not {block.node, *block.below} & {*NODES, ARRAY_NODE}
+        )
+        return replace(found, disks=disks, objects=found.objects | {"array": arrays}, blocks=blocks)
+
+
+class Server(Alone, Simulated):
+    pass
+
+
+class Wiped(Alone, wiped.Full):
+    pass
+
+
+AWAY = f"ARRAY /dev/md/usb metadata=1.2 UUID={md_form(OTHER)}\n"
+
+
+def listed(root: Path, text: str, file: str = CONF) -> None:
+    for name, written in ((CONF, "MAILADDR root\n"), (file, text)):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        with (root / name).open("a") as conf:
+            conf.write(written)
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "named"),
+    [
+        (AWAY, CONF, "/dev/md/usb (/etc/mdadm/mdadm.conf line 2)"),
+        (AWAY, "etc/mdadm/mdadm.conf.d/usb.conf", "/dev/md/usb (/etc/mdadm/mdadm.conf.d/usb.conf line 1)"),
+        ("ARRAY /dev/md0 devices=/dev/sdx1,/dev/sdy1\n", CONF, "/dev/md0 (/etc/mdadm/mdadm.conf line 2)"),
+        (AWAY.replace("/dev/md/usb", "<ignore>"), CONF, ""),
+        (f"# {AWAY}", CONF, ""),
+    ],
+)
+def test_the_address_of_an_array_that_is_away_is_not_overruled(
+    text: str, file: str, named: str, tmp_path: Path
+) -> None:
+    """Its disks are not plugged in: a line of mdadm.conf alone speaks of it."""
+    plan, root = plan_of(tmp_path / "plan"), tmp_path / "root"
+    listed(root, text, file)
+    refused = decide(plan, Server(plan, root, State()).read(plan), Past(), here=False).refusals
+    assert [each.figures["array"] for each in refused if each.case == "address"] == ([named] if named else [])
+    assert len(refused) == bool(named)
+
+
+def test_a_line_about_an_array_of_ours_is_none_of_others(tmp_path: Path) -> None:
+    plan, root = plan_of(tmp_path / "plan"), tmp_path / "root"
+    uuid = next(step.proof.key for step in plan.steps if step.proof and step.proof.kind == "array")
+    listed(root, f"ARRAY /dev/md0 UUID={md_form(uuid)}\n")
+    refused = decide(plan, Server(plan, root, State()).read(plan), Past(), here=False).refusals
+    assert [each.case for each in refused] == ["line"]
+
+
+def test_the_line_of_an_array_that_is_wiped_counts_for_nothing_however_often_it_is_killed(
+    tmp_path: Path, dice: Random | None
+) -> None:
+    """After its disks were cleared the journal alone knows that it was given up; the check of all arrays ends later."""
+    plan = stacks.plan_of(f"{stacks.LAYOUT}monitoring: {{mail: root@example.org, scrub: none}}\n", tmp_path)
+    state = wiped.machine(tmp_path / "once")
+    listed(tmp_path / "once", AWAY)
+    world = Wiped(plan, tmp_path / "once", state)
+    agreed = {*loss_texts(decide(plan, world.read(plan), Past(), here=False).left.lost)}
+    kills = Kills(world, tmp_path / "killed", dice)
+    assert wiped.apply(plan, world, agreed) == "done"
+    for point, left in kills.machines():
+        said = wiped.apply(plan, Wiped(plan, left.root, left.state), agreed)
+        assert said in ("done", "nothing to do"), f"{point}: {said}"
 
 
 def test_a_name_that_members_of_an_array_which_does_not_run_have_is_taken(tmp_path: Path) -> None:

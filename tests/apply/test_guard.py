@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -156,14 +157,20 @@ os.close(descriptor)
 @pytest.mark.parametrize(
     ("info", "paths"),
     [
-        ("SqMask:\t0x7\nUserFiles:\t2\n    0: sdb\n    1: <none>\nUserBufs:\t0\n", ["dev/sdb", "dev/<none>"]),
-        ("UserFiles:\t1\n    0: /dev/sdb\nPollList:\n", ["dev/sdb"]),
-        ("UserFiles:\t0\nUserBufs:\t1\n    0: 0x7f00/4096\n", []),
-        ("pos:\t0\n", []),
+        ("SqMask:\t0x7\nUserFiles:\t2\n    0: sdb\n    1: <none>\nUserBufs:\t0\n", (["dev/sdb", "dev/<none>"],) * 2),
+        ("UserFiles:\t1\n    0: /dev/sdb\nPollList:\n", (["dev/sdb"],) * 2),
+        ("UserFiles:\t0\nUserBufs:\t1\n    0: 0x7f00/4096\n", ([], [])),
+        ("UserFiles:\t1\nUserBufs:\t0\n", (None, [])),
+        ("pos:\t0\n", (None, None)),
+        ("", (None, None)),
     ],
 )  # fmt: skip
-def test_files_of_a_ring_of_older_and_newer_kernels(info: str, paths: list[str]) -> None:
-    assert list(writers._files_of_ring(info)) == paths
+def test_files_of_a_ring_of_older_and_newer_kernels(
+    info: str, paths: tuple[list[str] | None, list[str] | None]
+) -> None:
+    """None where the kernel did not get the ring's lock: it tells the number of files alone, or nothing."""
+    kernels = ("6.1.0-37-amd64", "6.18.44")
+    assert tuple(writers._files_of_ring(info, kernel) for kernel in kernels) == paths
 
 
 def test_f32_who_has_registered_a_device_with_a_ring_and_closed_it_writes(node: str) -> None:
@@ -172,6 +179,81 @@ def test_f32_who_has_registered_a_device_with_a_ring_and_closed_it_writes(node: 
             f"{node} is registered with an io_uring by process {other.pid} ({Path(sys.executable).name})"
         ]
         assert words_of(written_by_others(node)) == words
+        other.communicate("\n")
+
+
+@pytest.mark.parametrize("busy", [0, 3, 1000])
+def test_a_busy_ring_is_looked_at_again_and_in_the_end_is_a_reason(
+    busy: int, node: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, files_of_ring = [0], writers._files_of_ring
+
+    def files(info: str, kernel: str) -> list[str] | None:
+        looks[0] += 1
+        return files_of_ring(info, kernel) if looks[0] > busy else None
+
+    monkeypatch.setattr(writers, "_files_of_ring", files)
+    monkeypatch.setattr(writers, "LOOK_AGAIN_SECONDS", 0)
+    monkeypatch.setattr(in_use, "is_begun_by_us", lambda process: False)
+    with held_by(RING, node) as other:
+        kind, place = ("registered", node) if busy < writers.LOOKS else ("busy-ring", f"/proc/{other.pid}")
+        found = [each for each in written_by_others(node) if each.figures["process"] == other.pid]
+        assert [(each.kind, each.place) for each in found] == [(kind, place)]
+        other.communicate("\n")
+
+
+OWN_TABLE = """
+import threading
+def own():
+    assert ctypes.CDLL(None).unshare(0x400) == 0  # CLONE_FILES
+{}
+    held.set()
+    threading.Event().wait()
+held = threading.Event()
+threading.Thread(target=own, daemon=True).start()
+held.wait()
+"""
+MAIN_ENDED = """
+import threading
+def goes_on():
+{}
+    while open(f"/proc/{{os.getpid()}}/stat").read().rpartition(")")[2].split()[0] != "Z":
+        pass
+    print("ready", flush=True)
+    os._exit(bool(sys.stdin.readline()) - 1)
+threading.Thread(target=goes_on).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+
+@pytest.mark.parametrize("compared", [True, False])
+@pytest.mark.parametrize("thread", [OWN_TABLE, MAIN_ENDED], ids=["own table", "main ended"])
+@pytest.mark.parametrize(
+    ("way", "program"),
+    [
+        ("written", "descriptor = os.open(sys.argv[1], os.O_RDWR)"),
+        ("mapped", MAPS.strip()),
+        ("registered", RING.strip()),
+    ],
+)
+def test_a_thread_writes_where_its_process_shows_nothing(
+    way: str, program: str, thread: str, compared: bool, node: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has descriptors of its own, or the main thread has ended."""
+    if not compared:
+        monkeypatch.setattr(writers, "_same_descriptors", lambda: None)
+    with held_by(thread.format(indent(program, "    ")), node, "1") as other:
+        (found,) = written_by_others(node)
+        assert (found.kind, found.place, found.figures["process"]) == (way, node, other.pid)
+        other.communicate("\n")
+
+
+def test_threads_with_the_same_descriptors_are_looked_at_once(node: str) -> None:
+    """A process can have thousands, with thousands of descriptors."""
+    start = "import threading\nfor _ in range(8): threading.Thread(target=threading.Event().wait, daemon=True).start()"
+    with held_by(f"{start}\n{OWN_TABLE.format('')}", node) as other:
+        process = Path(f"/proc/{other.pid}")
+        assert len([*(process / "task").iterdir()]) == 10 and len([*writers._threads(process)]) == 2
         other.communicate("\n")
 
 
@@ -214,6 +296,10 @@ def test_f32_who_has_a_character_device_of_the_disk_open_writes_in_any_mode(
     [
         ("target/core/iblock_0/disk7/udev_path", "is exported by a target of the kernel (disk7)"),
         ("nvmet/subsystems/nqn/namespaces/1/device_path", "is exported by an NVMe target of the kernel (1)"),
+        (
+            "nvmet/subsystems/nqn/passthru/device_path",
+            "is exported by an NVMe target of the kernel (passthru)",
+        ),
     ],
 )
 def test_f32_what_the_kernel_exports_is_in_use(

@@ -14,6 +14,10 @@ from raidplan.render.uses import USES, use_texts
 
 WRITTEN = use("written", "/dev/sdb", process=7, program="qemu")
 SENTENCE = "/dev/sdb is open for writing by process 7 (qemu)"
+BUSY = (
+    "/proc/7: process 7 (db) has an io_uring so busy that its files cannot be read, and may be writing to these devices: end "
+    "it first"
+)
 
 
 def test_every_kind_has_words_that_name_the_place() -> None:
@@ -28,6 +32,7 @@ def test_every_kind_has_words_that_name_the_place() -> None:
         (use("loop", "/dev/sdb1", below="/dev/md0", loop="/dev/loop1"), "/dev/sdb1 (below /dev/md0) is behind /dev/loop1"),
         (use("mounted", "/dev/sdb", point="/srv"), "/dev/sdb is mounted at /srv"),
         (use("mounted", "/dev/sdb", point="/a\x1b", process=9, program="sh"), "/dev/sdb is mounted at /a\\x1b for process 9 (sh)"),
+        (use("busy-ring", "/proc/7", process=7, program="db"), BUSY),
         (use("used", "d0", uses=("swap", "mounted at /a")), "d0 is in use, swap, mounted at /a"),
     ],
 )  # fmt: skip

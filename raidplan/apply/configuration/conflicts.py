@@ -14,6 +14,7 @@ from raidplan.apply.configuration.lines import (
     crypttab,
     device,
     fstab,
+    key_of_array,
     mdadm_conf,
     numbered,
     statements,
@@ -74,10 +75,10 @@ def overruling(whole: Plan, machine: Machine) -> Iterator[Refusal]:
                     yield Refusal("lines-conflict", "overruled", DEFAULTS, figures=figures)
 
 
-def redirected(left: Plan, whole: Plan, machine: Machine) -> Iterator[Refusal]:
+def redirected(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
     """An alarm address of others that ours would replace, although there are arrays of others: mdadm uses the first address for
     all arrays."""
-    others = arrays_of_others(whole, machine)
+    others = arrays_of_others(left, whole, machine, past)
     for action, text in _of_mdadm(left, machine):
         ours = _addresses(numbered(action.content))
         found = [
@@ -95,9 +96,9 @@ def _addresses(lines: Iterable[Line]) -> list[str]:
     return [words[1] for _, words in statements(lines) if words[0] == "MAILADDR" and len(words) > 1]
 
 
-def arrays_of_others(whole: Plan, machine: Machine) -> list[str]:
-    """Arrays that the layout does not describe: running, by the superblocks of members, by lines of mdadm.conf; in words."""
-    ours = {step.proof.key for step in whole.steps if step.proof and step.proof.kind == "array"}
+def arrays_of_others(left: Plan, whole: Plan, machine: Machine, past: Past) -> list[str]:
+    """Arrays that the layout does not describe, and that the run does not clear: running, by the superblocks of members, by
+    lines of mdadm.conf; in words."""
     running = {uuid: str(found.get("node", "")) for uuid, found in machine.objects.get("array", {}).items()}
     members = {
         trace.uuid: f"that of {disk.node}"
@@ -105,7 +106,24 @@ def arrays_of_others(whole: Plan, machine: Machine) -> list[str]:
         for trace in disk.traces
         if trace.type == "linux_raid_member"
     }
-    return [escaped(words) for uuid, words in {**members, **running}.items() if uuid not in ours]
+    found = {uuid.replace("-", ""): words for uuid, words in {**members, **running}.items()}
+    for uuid, words in _listed(whole, machine):
+        found.setdefault(uuid, words)
+    cleared = (*(step.destroys for step in left.steps), *past.cleared.values())
+    known = {step.proof.key for step in whole.steps if step.proof and step.proof.kind == "array"}
+    known |= {loss.uuid for losses in cleared for loss in losses}
+    known = {uuid.replace("-", "") for uuid in known}
+    return [escaped(words) for uuid, words in found.items() if uuid not in known]
+
+
+def _listed(whole: Plan, machine: Machine) -> Iterator[tuple[str, str]]:
+    """The UUID of each array that a line of others names, or what else is said of it, and words for it; mdadm watches none
+    that is called <ignore>."""
+    for action, text in _of_mdadm(whole, machine):
+        for place, (keyword, *words) in _statements(text.others, action, machine):
+            if keyword == "ARRAY" and words and words[0] != "<ignore>":
+                uuids = (key[1] for key in map(key_of_array, words) if key and key[0] == "array")
+                yield next(uuids, words[0]), f"{words[0]} ({place})"
 
 
 def foreign_lines(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
@@ -138,7 +156,7 @@ def _own_name(made: Identity) -> Key:
     return device(f"UUID={made.key}")
 
 
-def ignored_lines(left: Plan, machine: Machine) -> Iterator[Note]:
+def ignored_lines(left: Plan, machine: Machine, past: Past) -> Iterator[Note]:
     """Lines that mdadm ignores (mdadm.conf(5)): addresses behind ours, of which it takes the first, and devices missing from a list."""
     for action, text in _of_mdadm(left, machine):
         found = [*_statements(text.others, action, machine)]
@@ -150,7 +168,7 @@ def ignored_lines(left: Plan, machine: Machine) -> Iterator[Note]:
         for place, words in found:
             if ours and words[0] == "MAILADDR" and words != ours[0]:
                 yield note("alarms-overridden", place=place, ours=ours[0][1], theirs=tuple(words[1:]))
-        others = arrays_of_others(left.complete, machine)
+        others = arrays_of_others(left, left.complete, machine, past)
         if (
             ours
             and others

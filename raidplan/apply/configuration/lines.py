@@ -67,7 +67,7 @@ def mdadm_conf(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
     """The devices that the line of each ARRAY and the lines that continue it name, with their words."""
     for number, (keyword, *words) in statements(lines):
         if keyword == "ARRAY":
-            yield number, {key: word for word in words if (key := _of_array(word))}
+            yield number, {key: word for word in words if (key := key_of_array(word))}
 
 
 def unit(file: str, what: str) -> dict[Key, str]:
@@ -122,7 +122,7 @@ def _keyword(word: str) -> str:
     return next((each for each in KEYWORDS if len(word) >= 3 and each.startswith(upper)), upper)
 
 
-def _of_array(word: str) -> Key | None:
+def key_of_array(word: str) -> Key | None:
     """The meaning of a word after ARRAY; None for a word that is not about an array in particular."""
     tag, equals, value = word.partition("=")
     if not equals:

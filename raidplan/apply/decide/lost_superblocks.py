@@ -32,15 +32,12 @@ def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refus
     """A refusal for each such array, with the command that brings it back; not those that a run has given up."""
     made = made_nodes(plan)
     for step in plan.steps:
-        known = made_by(step) in past.made and not half_done(step, machine, past)
-        if not known or step.proof is None or step.proof.kind != "array" or is_given_up(step, past):
-            continue
         blocks = [_block(identity_of(node, made), machine) for node in step.guard]
-        if machine.observe("array", step.proof.key) or not all(blocks):
+        if not has_stood(step, machine, past) or not all(blocks):
             continue
         members = [block for block in blocks if block]
         as_made = step.id in past.standing
-        if _too_few(step, machine) and (as_made or any(block.content for block in members)):
+        if too_few(step, machine) and (as_made or any(block.content for block in members)):
             yield refusal(
                 "superblocks-lost",
                 "" if as_made else "changed",
@@ -53,6 +50,13 @@ def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refus
             )
 
 
+def has_stood(step: Step, machine: Machine, past: Past) -> bool:
+    """The step made an array, which does not run now; no run has given it up, or is about to make it."""
+    if step.proof is None or step.proof.kind != "array" or machine.observe("array", step.proof.key):
+        return False
+    return made_by(step) in past.made and not half_done(step, machine, past) and not is_given_up(step, past)
+
+
 def is_given_up(step: Step, past: Past) -> bool:
     """The open run stopped the array, which a person gave up, and has not made it since."""
     assert step.proof is not None
@@ -63,7 +67,7 @@ def _block(identity: str, machine: Machine) -> BlockFact | None:
     return next((block for block in machine.blocks if block.identity == identity), None)
 
 
-def _too_few(step: Step, machine: Machine) -> bool:
+def too_few(step: Step, machine: Machine) -> bool:
     """Fewer members carry the superblock than the array needs to start."""
     assert step.proof is not None
     expect, ours = step.proof.expect, member_of(step.proof.key)

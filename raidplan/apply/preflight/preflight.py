@@ -225,7 +225,7 @@ def lines_do_not_conflict(situation: Situation) -> Iterator[Refusal]:
     yield from overruling(whole, situation.machine)
     yield from numbers_needed(situation.plan, situation.machine)
     yield from named_by_the_image(situation.plan, whole, situation.machine)
-    yield from redirected(situation.plan, whole, situation.machine)
+    yield from redirected(situation.plan, whole, situation.machine, situation.past)
     yield from others_stay_checked(situation)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from raidplan.apply.journal.past import Past
 from raidplan.base.identity import Identity
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
@@ -24,6 +25,7 @@ class Situation:
     disks: Mapping[str, DiskFact]
     whole: Plan | None = None
     """The plan as for a blank machine, where that is another one."""
+    past: Past = field(default_factory=Past)
 
     @property
     def nodes(self) -> dict[str, str]:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from raidplan.apply.decide.comparison import compare
+from raidplan.apply.decide.lost_tables import tables_lost
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.apply.stages.resuming import Resumed
-from raidplan.apply.teardown.cleared import Begun, Cleared
+from raidplan.apply.teardown.cleared import Begun, Cleared, Imagined
 from raidplan.apply.teardown.teardown import take_apart
+from raidplan.facts.device_stack import Stack
 from raidplan.plan.origin import TEARDOWN
 
 
 def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
-    """The remaining steps, the steps that clear their way, and the reasons not to clear it."""
-    layout, past = asked.layout, resumed.past
+    """The remaining steps, the steps that clear their way, and the reasons not to clear it. While an array has lost the tables of
+    its disks, that is the one reason, and no step remains."""
+    layout, past, machine, disks = asked.layout, resumed.past, resumed.machine, matched.disks
+    if lost := [*tables_lost(layout, machine, disks, past)]:
+        return Cleared(replace(layout, steps=()), lost, Stack(machine, disks), Imagined(machine, disks))
     return take_apart(
         layout,
-        resumed.machine,
-        matched.disks,
+        machine,
+        disks,
         lambda machine: compare(layout, machine, past),
         past.made,
         _begun(resumed),

@@ -45,7 +45,7 @@ def refuse(
     refusals += remaining.refused
     refusals += unknown_origin(asked.layout, left, after.machine, past)
     refusals += foreign_lines(left, remaining.whole, resumed.machine, past)
-    situation = Situation(_without_differing(left, refusals), after.machine, after.disks, asked.layout)
+    situation = Situation(_without_differing(left, refusals), after.machine, after.disks, asked.layout, past)
     if left.steps:
         refusals += preflight(situation, here=here)
     elif not refusals:
