@@ -72,7 +72,7 @@ CODES: Mapping[Code, tuple[str, str]] = {
     ),
     "runs-under-other-name": (
         "An array runs under another name, and another array under its own.",
-        "Stop the other array, or give this one another name in the layout.",
+        "Stop that one.",
     ),
     "superblocks-lost": (
         "Members of an array lost its superblock, or disks their table; its data can be whole.",
