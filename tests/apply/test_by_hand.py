@@ -42,6 +42,16 @@ def test_the_size_is_changed_by_the_commands_of_its_type(what: tuple[str, str, s
     assert by_hand(kind, name, NODE, {"type": of, name: 200}, {name: 100}) == smaller
 
 
+def test_the_size_is_told_in_the_blocks_that_the_file_system_has() -> None:
+    """Below 512 MiB mke2fs takes blocks of 1 KiB, above it of 4 KiB; resize2fs counts those that are there."""
+    small = {"type": "ext4", "block": KIB, "blocks": 400 * KIB}
+    large = {"type": "ext4", "block": 4 * KIB, "blocks": 200 * KIB}
+    grow = commands(f"resize2fs {NODE}", case="commands-after-device")
+    assert by_hand("filesystem", "blocks", NODE, small, large) == grow
+    shrink = commands(f"resize2fs {NODE} {100 * KIB}", before=SHRINKS)
+    assert by_hand("filesystem", "blocks", NODE, large, small) == shrink
+
+
 @pytest.mark.parametrize(
     ("old", "new", "advice"),
     [("ext2", "ext3", commands(f"tune2fs -j {NODE}")), ("ext3", "ext4", commands(f"tune2fs -O extents {NODE}")), ("ext4", "ext3", NEW_FILESYSTEM),

@@ -52,6 +52,8 @@ def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[
         return _types(node, now, planned)
     if (kind, node) == ("mount", "/"):
         return Advice("root-elsewhere")
+    if name == "blocks":
+        planned = _in_blocks_of(found, expect)
     smaller = isinstance(now, int) and isinstance(planned, int) and planned < now
     answer = _answer(kind, name, found, expect, smaller=smaller)
     if answer is None:
@@ -69,6 +71,14 @@ def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[
     size = escaped(str(planned))
     case = "commands" if smaller else GROWN.get((kind, name), "commands")
     return commands(answer, {"node": node, "planned": size, "size": size, "blocks": size}, case)
+
+
+def _in_blocks_of(found: Properties, expect: Mapping[str, Value]) -> Value:
+    """The planned size in blocks as large as those found: a file system keeps the size of its blocks, whatever its own size."""
+    block, planned, blocks = found.get("block"), expect.get("block"), expect["blocks"]
+    if isinstance(block, int) and isinstance(planned, int) and isinstance(blocks, int):
+        return blocks * planned // block
+    return blocks
 
 
 def _answer(
