@@ -29,6 +29,7 @@ BEFORE: Mapping[Before, str] = {
     Before.UNUSED_SWAP: "swap in use keeps its label",
     Before.REMOUNTABLE: "a few options take a new mount",
     Before.GROUPS_FIT: "agsize in xfs_info is a multiple of the new unit",
+    Before.AS_MADE: "it stays as it was made: this layout has it for a new one only",
 }
 REASONS: Mapping[Reason, str] = {
     Reason.LEVEL: "mdadm cannot change this level to that one",

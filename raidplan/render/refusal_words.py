@@ -134,7 +134,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "other": f"{DIFFERS}; move its content elsewhere, remove it by hand, then apply again",
         "commands": f"{DIFFERS}; {COMMANDS}",
         "commands-after-device": f"{DIFFERS}; {COMMANDS}, once its device has its size",
-        "commands-before-content": f"{DIFFERS}; {COMMANDS}, then grow its content",
+        "commands-before-content": f"{DIFFERS}; {COMMANDS}, then grow its content; if the devices of its group have grown, pvresize them before",
         "member-missing": f"{DIFFERS}; it runs without a member: {COMMANDS}, and wait for the rebuild; {PARTITIONED}",
         "member-exchanged": f"{DIFFERS}; {COMMANDS}, and wait for it; {PARTITIONED}",
         "order": f"{DIFFERS}; list the members in the layout in the order of their slots: {{members:, }}",

@@ -5,10 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
+from raidplan.base.identity import Identity
 from raidplan.facts.machine import Properties
 from raidplan.plan.changes import Answer, Reason, contents, fill, short
 from raidplan.plan.partitions import TYPE_CODES, PartitionRow, partition_rows
@@ -70,7 +72,10 @@ def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[
         return IMPOSSIBLE.get(answer.reason, NEW_FILESYSTEM) if answer.reason else NEW_FILESYSTEM
     size = escaped(str(planned))
     case = "commands" if smaller else GROWN.get((kind, name), "commands")
-    return commands(answer, {"node": node, "planned": size, "size": size, "blocks": size}, case)
+    if name == "blocks" and not smaller and Identity.read(str(found.get("device"))).kind == "mapping":
+        answer = answer._replace(commands=(*contents.ENCRYPTION_RESIZED.commands, *answer.commands))
+    values = {"node": node, "name": PurePath(node).name, "planned": size, "size": size, "blocks": size}
+    return commands(answer, values, case)
 
 
 def _in_blocks_of(found: Properties, expect: Mapping[str, Value]) -> Value:

@@ -44,6 +44,7 @@ class Before(StrEnum):
     UNUSED_SWAP = "unused-swap"
     REMOUNTABLE = "remountable"
     GROUPS_FIT = "groups-fit"
+    AS_MADE = "as-made"
 
 
 class Reason(StrEnum):

@@ -6,6 +6,10 @@ lvm(8), lvextend(8), lvreduce(8), pvresize(8), vgextend(8), mkswap(8), swapon(8)
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
+from raidplan.base.size import MIB, align_up
+from raidplan.geometry import luks
 from raidplan.plan.changes.answer import Before, by_apply, by_hand
 
 KEY_CHANGED = by_hand("cryptsetup luksChangeKey {node}")
@@ -36,3 +40,24 @@ REMOUNTED = by_apply(
 )
 """Without fstab, since its line may have options that no remount takes."""
 MOUNTED_ELSEWHERE = by_hand("umount {point}", "mount {new}")
+
+AS_MADE = by_hand(before=(Before.AS_MADE,), called="none")
+"""A property that is fixed when the object is made: nothing is to be done about it when that grows."""
+FRONTS: Mapping[str, tuple[str, int]] = {
+    "encryption": ("data_offset", luks.HEADER),
+    "physical_volume": ("data_start", MIB),
+}
+"""By kind of object: the property `AS_MADE` that has the bytes in front of its data, and the fewest of them."""
+MOST_MEMBERS = 1920
+"""Members of an array with metadata 1.x, at most (`MD_SB_DISKS` and the 4 KiB of a superblock; md(4))."""
+
+
+def front_stays(kind: str, front: object, chunks: Iterable[int]) -> bool:
+    """Whether a new object would have so many bytes in front on an array of one of these chunks, with some number of members.
+
+    On anything else there is one right place, so that another one does not come from a growth.
+    """
+    least = FRONTS[kind][1]
+    return any(
+        front == align_up(least, members * chunk) for chunk in chunks for members in range(1, MOST_MEMBERS)
+    )
