@@ -20,9 +20,7 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
     name = str(path[1])
     before, after = storage.physical(0, name), storage.physical(1, name)
     if old.extent != new.extent:
-        yield Change(
-            "extent", old.extent, new.extent, way(contents.EXTENT) if old.extent % new.extent == 0 else None
-        )
+        yield Change("extent", old.extent, new.extent, way(contents.extent(old.extent, new.extent)))
     stay = [(one, other) for one in before for other in after if storage.same(one, other)]
     added = [place for place in after if not any(other is place for _, other in stay)]
     kept = [other for _, other in stay] + [place for place in added if storage.free(place)]

@@ -192,7 +192,8 @@ def _run(*argv: str) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "options"),
-    [(800, 1600, {}), (1600, 700, {}), (400, 800, {}), (100, 1025, {}), (300, 1537, {}), (1000, 1025, {}), (513, 3001, {}), (900, 3000, {"inodes": 200000}), (283, 1564, {"inodes": 37177}),
+    [(800, 1600, {}), (1600, 700, {}), (400, 800, {}), (100, 1025, {}), (300, 1537, {}), (1000, 1025, {}), (513, 3001, {}), (900, 3000, {"inodes": 200000}),
+     (283, 1564, {"inodes": 37177}),
      (900, 3000, {"inode_ratio": 8192})],
 )  # fmt: skip
 def test_what_resize2fs_leaves_is_kept(tmp_path: Path, old: int, new: int, options: dict[str, int]) -> None:

@@ -66,6 +66,7 @@ class Reason(StrEnum):
     SHRINKS_NOT = "shrinks-not"
     TYPE = "type"
     STRIPE = "stripe"
+    SIZE_OF_EXTENTS = "size-of-extents"
 
 
 class Answer(NamedTuple):
