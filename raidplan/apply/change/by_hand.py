@@ -66,7 +66,7 @@ def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[
             case,
             {
                 "node": shlex.quote(node) if node.startswith("/") else node,
-                "commands": group if kind == "volume_group" else (),
+                "commands": group if (kind, name) == ("volume_group", "devices") else (),
             },
         )
     if not answer.possible:
