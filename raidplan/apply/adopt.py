@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from raidplan.apply.change.as_made import as_made
 from raidplan.apply.change.change import changes
 from raidplan.apply.journal.made import is_known, made_by
 from raidplan.apply.journal.past import Past
@@ -35,6 +36,7 @@ class Look:
 def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
     """Checks each existing object of the plan that the journal does not have; one that `apply` can change in place is
     accepted too."""
+    plan = as_made(plan, machine, past.begun)
     mounted = {str(found.get("source")) for found in machine.objects.get("mount", {}).values()}
     for step in plan.steps:
         if not step.creates or step.proof is None or step.id in past.ended:

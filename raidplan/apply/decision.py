@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from raidplan.apply.change.as_made import as_made, fewer_inodes
 from raidplan.apply.change.members import rebuilding
 from raidplan.apply.change.obsolete import Obsolete, left_running, left_standing
 from raidplan.apply.configuration.array_names import as_it_stands, kept_for_others, numbers_free
@@ -72,7 +73,8 @@ def with_devices(plan: Plan, devices: Mapping[str, str]) -> Plan:
 def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> Decision:
     """Goes through the stages, and reads only. A plan that was made for another machine is refused; `here`: the machine is
     this one."""
-    asked = asked_for(as_it_stands(plan, machine))
+    standing = as_made(as_it_stands(plan, machine), machine, past.begun)
+    asked = asked_for(standing)
     matched = match_disks(asked, machine)
     ours = past_of_these(asked, matched, past)
     closer, rests = _closer(asked, matched, ours) if here and ours.is_open else (matched.machine, {})
@@ -92,6 +94,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
             *notes(left, resumed.machine),
             *ignored_lines(left, resumed.machine, ours),
             *rebuilding(asked.layout, resumed.machine),
+            *fewer_inodes(plan, standing),
             *kept_for_others(remaining.whole, resumed.machine),
             *numbers_free(left, resumed.machine),
             *stays_unchecked(left, remaining.whole, resumed.machine, ours),

@@ -68,10 +68,10 @@ SWAP: Mapping[str, Way | None] = {
     "label": way(contents.SWAP_LABEL),
 }
 
-PARTITION_GROWN = Way("sfdisk, partx --update")
+PARTITION_GROWN = way(contents.PARTITION_GROWN)
 PARTITION_SHRUNK = Way("sfdisk, partx --update", (Statement(Before.CONTENTS_SHRUNK),))
 PARTITION_UUID = Way("sfdisk --part-uuid", (statement("partition-uuid"),))
-PARTITION_TYPE = Way("sfdisk --part-type")
+PARTITION_TYPE = way(contents.PARTITION_TYPE)
 PARTITION_ADDED = Way("sfdisk --append")
 PARTITION_NAMED = Way("sfdisk --part-uuid", (statement("partition-name"),))
 

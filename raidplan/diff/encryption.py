@@ -8,7 +8,7 @@ from raidplan.base.findings import Path
 from raidplan.diff.changes import way
 from raidplan.diff.filesystems import device_changes
 from raidplan.diff.result import Change
-from raidplan.diff.sizes import Trend, sizes, trend
+from raidplan.diff.sizes import Trend, as_made, sizes, trend
 from raidplan.diff.storage import Storage
 from raidplan.layout.kinds.encryption import Encryption
 from raidplan.plan.changes import contents
@@ -34,3 +34,6 @@ def encryption_changes(path: Path, old: Encryption, new: Encryption, storage: St
     grows = trend(one, other, storage) if storage.same(one, other) else Trend.SAME
     if grows is not Trend.SAME:
         yield Change("size", *sizes(one, other, grows), way(contents.ENCRYPTION_RESIZED))
+        if one.size and other.size and not new.is_random:
+            offsets = old.offset(storage.old.taken(uses[0])), new.offset(storage.new.taken(uses[1]))
+            yield from as_made("data_offset", *offsets)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from fractions import Fraction
 
 from raidplan.base.levels import LEVELS
+from raidplan.diff.changes import way
 from raidplan.diff.places import Place
+from raidplan.diff.result import Change
 from raidplan.diff.statement import Statement, statement
 from raidplan.diff.storage import Storage
 from raidplan.layout.kinds.lvm import VolumeGroup
+from raidplan.plan.changes import contents
 
 
 class Trend(Enum):
@@ -73,6 +76,12 @@ def sizes(old: Place, new: Place, found: Trend, *, named: bool = False) -> tuple
     if old.size is None or new.size is None:
         return before, statement("trend", **now, trend=found.value)
     return before, statement("size-beside", **now, size=new.size, than=old.size)
+
+
+def as_made(key: str, old: int, new: int) -> Iterator[Change]:
+    """What was fixed when a thing was made, where a new one of this size would have another value."""
+    if old != new:
+        yield Change(key, old, new, way(contents.AS_MADE))
 
 
 def data_members(level: str, members: int, layout: str | None) -> Fraction:

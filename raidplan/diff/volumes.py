@@ -8,7 +8,7 @@ from raidplan.base.findings import Path
 from raidplan.diff.changes import way
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
-from raidplan.diff.sizes import Trend, readable, sizes, trend
+from raidplan.diff.sizes import Trend, as_made, readable, sizes, trend
 from raidplan.diff.statement import Statement, statement
 from raidplan.diff.storage import Storage
 from raidplan.layout.kinds.lvm import VolumeGroup
@@ -20,9 +20,7 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
     name = str(path[1])
     before, after = storage.physical(0, name), storage.physical(1, name)
     if old.extent != new.extent:
-        yield Change(
-            "extent", old.extent, new.extent, way(contents.EXTENT) if old.extent % new.extent == 0 else None
-        )
+        yield Change("extent", old.extent, new.extent, way(contents.extent(old.extent, new.extent)))
     stay = [(one, other) for one in before for other in after if storage.same(one, other)]
     added = [place for place in after if not any(other is place for _, other in stay)]
     kept = [other for _, other in stay] + [place for place in added if storage.free(place)]
@@ -33,6 +31,9 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
             shrunk = way(contents.PHYSICAL_SHRUNK) if grows is Trend.SMALLER and fits else None
             how = way(contents.PHYSICAL_GROWN) if grows is Trend.LARGER else shrunk
             yield Change("devices", *sizes(one, other, grows, named=True), how)
+            devices = storage.old.devices.get(one.device), storage.new.devices.get(other.device)
+            if devices[0] and devices[1]:
+                yield from as_made("data_start", old.data_start(devices[0]), new.data_start(devices[1]))
     removed = [place for place in before if not any(one is place for one, _ in stay)]
     anew = {each.device for each in removed if each.disk is None} & {each.device for each in added}
     for place in added:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from raidplan.facts.machine import Machine
 from raidplan.plan.step import Proof, Value
@@ -20,6 +20,8 @@ class Deviation:
     found: Value
     planned: Value
     number: int = -1
+    names: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The layout's names of the devices in it, by their identities, where these are known."""
 
 
 def differences(proof: Proof, machine: Machine) -> list[Deviation] | None:

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from raidplan.base.size import KIB, MIB, TIB, align_down, is_power_of_two
-from raidplan.geometry.ext_groups import divide
+from raidplan.base.size import KIB, MIB, TIB, align_down, ceil_div, is_power_of_two
+from raidplan.geometry.ext_groups import SPARE_LAST_GROUP, divide
 
 FSTYPES: Final = ("ext2", "ext3", "ext4")
 MOST_INODES: Final = 2**32 - 1
@@ -37,6 +37,22 @@ _JOURNALS: Final = (
     (2**25, 131072),
 )  # fmt: skip
 """(blocks below which, journal blocks); 262144 above the last."""
+
+
+_RATIOS: Final = (
+    (0, 8 * KIB),
+    (3 * MIB, 4 * KIB),
+    (512 * MIB, 16 * KIB),
+    (4 * TIB, 32 * KIB),
+    (16 * TIB, 64 * KIB),
+)
+"""(bytes of a file system from which on, bytes for each inode) in mke2fs.conf."""
+_ROUNDED: Final = 16
+"""Inodes of a group that mke2fs adds at most, to fill a block of its table."""
+_SHORT: Final = 4
+"""The share of a group that its inodes may lack is one in so many: mke2fs gives all groups as many, a short last one too."""
+_DROPPED: Final = 8
+"""The share of a group that its inodes may be more is one in so many: those meant for a last group too short to be kept."""
 
 
 class ExtGeometry(NamedTuple):
@@ -74,6 +90,15 @@ class ExtGeometry(NamedTuple):
         return self.inodes * self.inode_size
 
 
+class ExtSize(NamedTuple):
+    """A device of ``size`` bytes and a file system that is planned on it."""
+
+    fstype: str
+    size: int
+    block: int
+    inodes: int
+
+
 def default_block(device_bytes: int, sector_bytes: int = 512) -> int:
     """The block size mke2fs picks without -b: 1 KiB below 512 MiB, else 4 KiB, never below the sector."""
     return max(KIB if device_bytes < 512 * MIB else 4 * KIB, sector_bytes)
@@ -81,8 +106,7 @@ def default_block(device_bytes: int, sector_bytes: int = 512) -> int:
 
 def default_ratio(device_bytes: int) -> int:
     """Bytes per inode without -i and -N (mke2fs.conf); it changes at 3 MiB, 512 MiB, 4 TiB and 16 TiB."""
-    steps = ((3 * MIB, 8192), (512 * MIB, 4096), (4 * TIB, 16384), (16 * TIB, 32768))
-    return next((ratio for below, ratio in steps if device_bytes < below), 65536)
+    return next(ratio for least, ratio in reversed(_RATIOS) if device_bytes >= least)
 
 
 def default_journal_blocks(blocks: int) -> int:
@@ -147,6 +171,40 @@ def ext(
         meta_bg=groups.meta_bg,
         device_blocks=count,
     )
+
+
+def groups(blocks: int, block: int) -> int:
+    """The number of groups of so many blocks of ``block`` bytes."""
+    return ceil_div(blocks - (block == KIB), 8 * block)
+
+
+def most_overhead(table_bytes: int, block: int) -> int:
+    """The blocks of a last group, at most, that resize2fs leaves unused, where ``table_bytes`` of inodes are in each group."""
+    return SPARE_LAST_GROUP + 3 + ceil_div(table_bytes, block) + 2 * block // 4
+
+
+def is_resized(inodes: int, blocks: int, block: int, planned: ExtSize) -> bool:
+    """Whether a file system has so many inodes because it was made like ``planned``, but of another size, and then resized.
+
+    resize2fs adds and takes groups with as many inodes as all others have. The size that it was made with is not known:
+    fewer inodes count as far as a short last group explains them.
+    """
+    each, rest = divmod(inodes, groups(blocks, block))
+    if rest or not each:
+        return False
+    group = 8 * block * block
+
+    def as_dense(most: int, groups_made: int) -> bool:
+        return most - most // groups_made <= each <= most + most // _DROPPED + _ROUNDED
+
+    if ext(planned.size, block=planned.block, fstype=planned.fstype).inodes == planned.inodes:
+        return any(
+            as_dense(group // ratio, max(2, groups(least // block, block))) for least, ratio in _RATIOS
+        )
+    made = groups(planned.size // block, block)
+    before = round(planned.inodes / each)
+    same_count = before < made and -_ROUNDED * made <= each * before - planned.inodes <= _ROUNDED * before
+    return same_count or as_dense(group * planned.inodes // planned.size, _SHORT)
 
 
 def raid_hints(block: int, chunk_bytes: int, stripe_bytes: int) -> tuple[int, int]:

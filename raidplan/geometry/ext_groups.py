@@ -14,7 +14,7 @@ from raidplan.base.size import KIB, align_down, align_up, ceil_div
 
 _MOST_INODES: Final = 2**32 - 1
 _MOST_RESIZED: Final = 2**32 - 1
-_SPARE_LAST_GROUP: Final = 50
+SPARE_LAST_GROUP: Final = 50
 """Blocks beyond its own tables that a short last group must hold to be kept."""
 
 
@@ -124,7 +124,7 @@ def _short_tail(shape: _Shape, blocks: int, per_group: int, groups: int, table: 
         raise ValueError(
             f"{blocks} blocks of {shape.block} B are too few: the tables of the only group take {overhead}"
         )
-    return tail if tail < overhead + _SPARE_LAST_GROUP else 0
+    return tail if tail < overhead + SPARE_LAST_GROUP else 0
 
 
 def _has_superblock(group: int) -> bool:

@@ -36,3 +36,13 @@ def node_of(identity: str) -> str:
     """The link by which steps name a partition; of any other device the identity itself."""
     kind, key = Identity.read(identity)
     return PARTITION + key if kind == "partition" else identity
+
+
+def device_names(plan: Plan) -> dict[str, str]:
+    """The layout's names of the devices that steps write over, by their identities."""
+    made = made_nodes(plan)
+    return {
+        identity_of(node, made): name
+        for step in plan.complete.steps
+        for node, name in zip(step.guard, step.targets[-len(step.guard) :], strict=False)
+    }

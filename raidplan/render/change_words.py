@@ -21,14 +21,15 @@ BEFORE: Mapping[Before, str] = {
     Before.UNUSED: "nothing uses the array meanwhile",
     Before.KEEPS_SIZE: "it keeps its size, but a new array of this layout has another size: this layout fits a new array only",
     Before.STAYS_SMALL: "nothing here makes it larger: it stays as large as it is, with its files",
-    Before.UNMOUNTED: "unmounted",
-    Before.FILES_FIT: "before its device is made smaller, if its files fit",
-    Before.CONTENTS_SHRUNK: "after what is on it was made smaller",
-    Before.DEVICE_LATER: "before the device is taken for anything else",
-    Before.END_MOVED: "before its device is made smaller: what lies beyond the new end is moved first",
+    Before.UNMOUNTED: "it is not mounted",
+    Before.FILES_FIT: "its files fit, and its device is made smaller only after it",
+    Before.CONTENTS_SHRUNK: "what is on it is made smaller first",
+    Before.DEVICE_LATER: "the device is taken for anything else only after that",
+    Before.END_MOVED: "what lies beyond the new end is moved first, and its device is made smaller only after that",
     Before.UNUSED_SWAP: "swap in use keeps its label",
     Before.REMOUNTABLE: "a few options take a new mount",
     Before.GROUPS_FIT: "agsize in xfs_info is a multiple of the new unit",
+    Before.AS_MADE: "it stays as it was made: this layout has it for a new one only",
 }
 REASONS: Mapping[Reason, str] = {
     Reason.LEVEL: "mdadm cannot change this level to that one",
@@ -46,6 +47,7 @@ REASONS: Mapping[Reason, str] = {
     Reason.SHRINKS_NOT: "nothing makes it smaller",
     Reason.TYPE: "this file system type cannot be converted to that one",
     Reason.STRIPE: "it keeps its stripe: this layout fits a new file system only",
+    Reason.SIZE_OF_EXTENTS: "extents become only smaller, and by a whole factor",
     Reason.NOTHING_TWICE: "a level here has no redundancy, so the data of that member would be lost",
 }
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from raidplan.base.hidden import escaped
-from raidplan.base.identity import Identity
+from raidplan.base.identity import DISK, Identity
 from raidplan.base.size import human
 from raidplan.facts.prove import Deviation
+from raidplan.plan.partitions import TYPE_CODES, PartitionRow, partition_rows
 from raidplan.plan.step import Value
 
 BYTES = frozenset(
@@ -26,6 +27,8 @@ BYTES = frozenset(
 )
 """Properties that are sizes in bytes."""
 
+DEVICES = ("partition", "array", "volume", "mapping")
+"""Kinds of devices that a proof names by kind and key."""
 ONE_OF = {
     "members": "member",
     "spares": "spare",
@@ -36,16 +39,39 @@ ONE_OF = {
 }
 
 
+CALLED = {"su": "stripe unit (su)", "sw": "number of data disks in a stripe (sw)"}
+"""Words for properties whose names only their programs have."""
+
+
 def deviation_text(deviation: Deviation) -> str:
     """A deviation as a sentence's part."""
-    name, found, planned = deviation.name, deviation.found, deviation.planned
+    name, found, planned, names = deviation.name, deviation.found, deviation.planned, deviation.names
+    one = ONE_OF.get(name, name)
+    if deviation.number >= 0 and name == "partitions":
+        return _partition(deviation.number + 1, *partition_rows([found, planned]))
     if deviation.number >= 0:
-        return f"{ONE_OF.get(name, name)} {deviation.number} is {_name(str(found))}, planned {_name(str(planned))}"
+        return f"{one} {deviation.number} is {_name(str(found), names)}, planned {_name(str(planned), names)}"
     if isinstance(found, list) and isinstance(planned, list):
-        return (
-            f"there are {len(found)} {name} ({_listed(found)}), planned {len(planned)} ({_listed(planned)})"
-        )
-    return f"{_words(name)} is {_shown(name, found)}, planned {_shown(name, planned)}"
+        there = f"there is 1 {one}" if len(found) == 1 else f"there are {len(found)} {name}"
+        if name == "partitions":
+            return f"{there}, planned {len(planned)}"
+        return f"{there} ({_listed(found, names)}), planned {len(planned)} ({_listed(planned, names)})"
+    return f"{CALLED.get(name, _words(name))} is {_shown(deviation, found)}, planned {_shown(deviation, planned)}"
+
+
+def _partition(number: int, found: PartitionRow, planned: PartitionRow) -> str:
+    """The fields that differ of a partition; sfdisk counts from 1."""
+    types = {code.lower(): word for word, code in TYPE_CODES.items()}
+    words = (
+        ("UUID", found.uuid, planned.uuid),
+        ("start", f"byte {found.start}", f"byte {planned.start}"),
+        ("size", _size(found.size), _size(planned.size)),
+        ("type", types.get(found.type, found.type), types.get(planned.type, planned.type)),
+    )
+    differ = (
+        f"the {key} of partition {number} is {now}, planned {then}" for key, now, then in words if now != then
+    )
+    return escaped(", ".join(differ))
 
 
 def deviation_texts(deviations: Sequence[Deviation]) -> tuple[str, ...]:
@@ -53,20 +79,22 @@ def deviation_texts(deviations: Sequence[Deviation]) -> tuple[str, ...]:
     return tuple(map(deviation_text, deviations))
 
 
-def _listed(items: list[str]) -> str:
-    return ", ".join(map(_name, items)) or "none"
+def _listed(items: list[str], names: Mapping[str, str]) -> str:
+    return ", ".join(_name(each, names) for each in items) or "none"
 
 
-def _name(text: str) -> str:
-    """Text that may name a disk as proofs do: without the braces."""
-    return escaped(Identity.read(text).disk or text)
+def _name(text: str, names: Mapping[str, str]) -> str:
+    """Text that may name a device as proofs do: the layout's name, or what it is without the signs between."""
+    kind, key = Identity.read(text)
+    return escaped(names.get(text) or (f"{kind} {key}" if kind in DEVICES else key if kind == DISK else text))
 
 
 def _words(name: str) -> str:
     return name.rpartition("/")[2].replace("_", " ")
 
 
-def _shown(name: str, value: Value) -> str:
+def _shown(deviation: Deviation, value: Value) -> str:
+    name = deviation.name
     match value:
         case None:
             return "not there"
@@ -77,7 +105,7 @@ def _shown(name: str, value: Value) -> str:
         case "":
             return "empty"
         case _:
-            return _name(str(value))
+            return _name(str(value), deviation.names)
 
 
 def _size(size: int) -> str:

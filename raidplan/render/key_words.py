@@ -29,6 +29,9 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "other": "the key file {place} has another key than {file} of this rescue system, and would be overwritten: move it away",
         "folder": "others than root can replace the key file {place}: chown root {folder}; chmod go-w {folder}",
     },
-    "key-wrong": {"": f"{AT}: the key file {{file}} does not open it: put the right one in its place"},
+    "key-wrong": {
+        "": f"{AT}: the key file {{file}} does not open it: put the right one in its place, or add its key by hand "
+        "(cryptsetup luksAddKey {node} {file}; luksChangeKey in place of another key)"
+    },
 }
 """By code and case."""

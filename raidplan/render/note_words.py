@@ -22,6 +22,8 @@ SENTENCES: Mapping[str, str] = {
     "devices-limited": "{place} lets mdadm look at {devices: } only: no array with members elsewhere is assembled at boot",
     "rebuilds": f"{AT}: md rebuilds a member, and the array is fully redundant only after that (mdadm --wait {{node}})"
     f"{{boots:?; {NO_RESTART}}}",
+    "inodes-stay": f"{AT}: this file system keeps its {{count}} inodes, since their number for each group is fixed when it is made; a new "
+    "one of this layout would have {planned}",
     "alarms-overridden": "{place} will be overridden: alarms go to {ours}, not to {theirs: }",
     "alarms-of-others": "alarms of {arrays} go to {ours} as well: mdadm takes one address for all arrays",
     "names-stay": "names=yes stays in {place} and names all arrays of the machine so, because {line_at:|a line}{node:? (%)} needs it: "

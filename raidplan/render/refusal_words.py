@@ -132,8 +132,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "swap-file": f"{DIFFERS}; by hand: swapoff {{node}} and remove the file, then apply again",
         "swap-in-use": f"{DIFFERS}; swap in use keeps its label: switch it off (swapoff {{node}}), then apply again",
         "table": f"{DIFFERS}; by hand, after a backup: move the content of the partitions, then sfdisk {{node}}",
-        "types": f"{DIFFERS}; only the types differ: {{kept:?write the type that is there (%), or }}by hand: sfdisk --part-type {{node}} "
-        "NUMBER TYPE",
+        "types": f"{DIFFERS}; only the types differ: {{kept:?write the type that is there (%), or }}by hand: {{commands:, then }}",
         "group-devices": f"{DIFFERS}; by hand: {{commands:, or }}",
         "root-elsewhere": f"{DIFFERS}; this system runs from another file system: in a rescue system, name the folder below which the "
         "machine is made: --target /mnt",
@@ -145,7 +144,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "other": f"{DIFFERS}; move its content elsewhere, remove it by hand, then apply again",
         "commands": f"{DIFFERS}; {COMMANDS}",
         "commands-after-device": f"{DIFFERS}; {COMMANDS}, once its device has its size",
-        "commands-before-content": f"{DIFFERS}; {COMMANDS}, then grow its content",
+        "commands-before-content": f"{DIFFERS}; {COMMANDS}, then grow its content; if the devices of its group have grown, pvresize them before",
         "member-missing": f"{DIFFERS}; it runs without a member: {COMMANDS}, and wait for the rebuild; {PARTITIONED}",
         "member-exchanged": f"{DIFFERS}; {COMMANDS}, and wait for it; {PARTITIONED}",
         "order": f"{DIFFERS}; list the members in the layout in the order of their slots: {{members:, }}",

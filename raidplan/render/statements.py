@@ -84,7 +84,7 @@ RENAMED = {
 }
 """The way to give a thing another name, by kind."""
 
-BYTES = ("chunk", "su", "read_ahead", "size", "extent", "inode_ratio", "memory")
+BYTES = ("chunk", "su", "read_ahead", "size", "extent", "inode_ratio", "memory", "data_offset", "data_start")
 RATES = ("rate", "sync_speed_min", "sync_speed_max")
 SPEEDS = ("network", "speed", "link")
 UNITS = {

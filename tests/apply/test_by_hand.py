@@ -42,6 +42,16 @@ def test_the_size_is_changed_by_the_commands_of_its_type(what: tuple[str, str, s
     assert by_hand(kind, name, NODE, {"type": of, name: 200}, {name: 100}) == smaller
 
 
+def test_the_size_is_told_in_the_blocks_that_the_file_system_has() -> None:
+    """Below 512 MiB mke2fs takes blocks of 1 KiB, above it of 4 KiB; resize2fs counts those that are there."""
+    small = {"type": "ext4", "block": KIB, "blocks": 400 * KIB}
+    large = {"type": "ext4", "block": 4 * KIB, "blocks": 200 * KIB}
+    grow = commands(f"resize2fs {NODE}", case="commands-after-device")
+    assert by_hand("filesystem", "blocks", NODE, small, large) == grow
+    shrink = commands(f"resize2fs {NODE} {100 * KIB}", before=SHRINKS)
+    assert by_hand("filesystem", "blocks", NODE, large, small) == shrink
+
+
 @pytest.mark.parametrize(
     ("old", "new", "advice"),
     [("ext2", "ext3", commands(f"tune2fs -j {NODE}")), ("ext3", "ext4", commands(f"tune2fs -O extents {NODE}")), ("ext4", "ext3", NEW_FILESYSTEM),
@@ -161,10 +171,37 @@ def test_the_type_to_write_is_the_one_that_is_there() -> None:
         )
         return by_hand("table", "partitions", "/dev/sda", *rows)
 
+    def sets(type: str, number: int) -> tuple[str, ...]:
+        return (f"sfdisk --part-type /dev/sda {number} {type}",)
+
     kept = typed([raid, swap], [raid, linux])
-    assert kept == Advice("types", {"node": "/dev/sda", "kept": ("`type: swap`",)})
+    assert kept == Advice("types", {"kept": ("`type: swap`",), "commands": sets(linux, 2)}), "from 1 on"
     no_word = typed([other], [raid])
-    assert no_word == Advice("types", {"node": "/dev/sda", "kept": ()}), "no layout has a word for it"
+    assert no_word == Advice("types", {"kept": (), "commands": sets(raid, 1)}), "no layout has a word for it"
+
+
+def test_the_last_partition_of_a_disk_grows_in_place() -> None:
+    """Those behind another one would have to move; sfdisk counts from 1."""
+    linux = TYPE_CODES["linux"].lower()
+
+    def told(now: tuple[int, int], planned: tuple[int, int]) -> Advice:
+        rows: Any = (
+            {"partitions": [f"a 1024 {one} {linux}", f"b {1024 + one} {two} {linux}"]}
+            for one, two in (now, planned)
+        )
+        return by_hand("table", "partitions", "/dev/sda", *rows)
+
+    grow = "echo size=16KiB | sfdisk --no-reread -N 2 /dev/sda", "partx --update /dev/sda"
+    assert told((4 * KIB, 8 * KIB), (4 * KIB, 16 * KIB)) == commands(*grow)
+    for now, planned in (((4, 8), (8, 8)), ((4, 8), (4, 4)), ((4, 8), (8, 4))):
+        assert told(*([each * KIB for each in one] for one in (now, planned))).case == "table"  # type: ignore[arg-type]
+
+
+def test_extents_become_smaller_by_a_whole_factor() -> None:
+    smaller = by_hand("volume_group", "extent", "vg", {"extent": 4 * KIB}, {"extent": KIB})
+    assert smaller == commands(f"vgchange --physicalextentsize={KIB}b vg")
+    for now, planned in ((4 * KIB, 3 * KIB), (KIB, 4 * KIB)):
+        assert by_hand("volume_group", "extent", "vg", {"extent": now}, {"extent": planned}).case == "other"
 
 
 def test_another_mount_is_ended_by_a_command_that_a_shell_takes() -> None:

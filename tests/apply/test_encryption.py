@@ -48,6 +48,7 @@ from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_shell import plan_shell
 from raidplan.render.plan_text import render_plan
 from raidplan.render.refusals import refusal_text
+from raidplan.review import pipeline
 from tests.absent import needs_root
 from tests.apply.runs import apply, end, impatient, machine
 from tests.apply.simulated import SECRET, Killed, Simulated
@@ -257,6 +258,27 @@ def test_a_key_file_that_is_missing_or_a_link_or_not_roots_is_refused(tmp_path: 
     os.chown(tmp_path / "theirs", 1000, 0)
     theirs = refusal("key-file", "owner", place=str(tmp_path / "theirs"), user=1000)
     assert [*unfit(str(tmp_path / "theirs"))] == [theirs]
+
+
+def test_key_files_are_looked_at_wherever_crypttab_names_them(tmp_path: Path) -> None:
+    """The encryption stands, and another key is written for it: no step that is left opens it."""
+    text = "hardware: {disks: {d0: {serial: S, size: 4GiB}}}\nencryption: {c: {device: d0, key: {file: /etc/no-such-folder/none}}}\n"
+    (tmp_path / "layout.yaml").write_text(
+        f"version: 1\nhost: h\n{text}filesystems: {{f: {{device: c, type: ext4}}}}\n"
+    )
+    whole, _ = pipeline.plan(pipeline.check(str(tmp_path / "layout.yaml")))
+    assert whole is not None
+    lines = replace(whole, steps=tuple(step for step in whole.steps if step.id == "config.crypttab"))
+    assert lines.steps
+    (missing,) = keys_are_secret(Situation(lines, Machine(), {}, whole))
+    assert (missing.code, missing.case, missing.place) == (
+        "key-file",
+        "unreadable",
+        "/etc/no-such-folder/none",
+    )
+    assert not [*keys_are_secret(Situation(replace(whole, steps=()), Machine(), {}, whole))], (
+        "no line is written"
+    )
 
 
 @needs_root

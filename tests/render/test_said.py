@@ -21,6 +21,7 @@ from raidplan.base.size import KIB
 from raidplan.facts.failure import failure
 from raidplan.facts.prove import Deviation
 from raidplan.facts.uses import use
+from raidplan.plan.partitions import TYPE_CODES
 from raidplan.render import note_words, refusal_words
 from raidplan.render.deviations import deviation_text
 from raidplan.render.note_words import note_text
@@ -32,6 +33,7 @@ SAID = Path(__file__).parent / "said"
 DIFFERENT = (Deviation("level", "raid1", "raid5"),)
 USED = (use("loop", "PLACE 1", loop="LOOP"), use("held", "PLACE 2", holder="HOLDER"))
 FAILED = (failure("program", "PROGRAM", code=1, said="WORDS"),)
+RAID, LINUX = (TYPE_CODES[word].lower() for word in ("raid", "linux"))
 TERABYTE = 1_000_204_886_016
 
 
@@ -113,6 +115,13 @@ def deviations() -> Iterator[str]:
         Deviation("journal", None, "j"),
         Deviation("label", "", "sw"),
         Deviation("md/stripe_cache_size", 256, 32768),
+        Deviation("sw", 2, 3),
+        Deviation(
+            "devices", ["partition:1-2"], ["partition:1-2", "partition:3-4"], names={"partition:3-4": "d1.p"}
+        ),
+        Deviation("device", "array:1-2", "array:3-4", names={"array:3-4": "a"}),
+        Deviation("partitions", f"1-2 1024 2048 {RAID}", f"1-2 1024 4096 {LINUX}", 1),
+        Deviation("partitions", [f"1-2 1024 2048 {RAID}"], []),
     )
     yield from (f"{deviation_text(each)}\n" for each in found)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
+from raidplan.base.identity import Identity
+from raidplan.base.size import KIB
 from raidplan.facts.machine import Properties
 from raidplan.plan.changes import Answer, Reason, contents, fill, short
 from raidplan.plan.partitions import TYPE_CODES, PartitionRow, partition_rows
@@ -48,10 +51,12 @@ IMPOSSIBLE: Mapping[Reason, Advice] = {
 def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[str, Value]) -> Advice:
     """Advice about a property that no step changes; for arrays see `array_by_hand`."""
     now, planned = found.get(name), expect[name]
-    if (kind, name) == ("table", "partitions") and _without_type(now) == _without_type(planned):
-        return _types(node, now, planned)
+    if (kind, name) == ("table", "partitions") and (advice := _table(node, now, planned)):
+        return advice
     if (kind, node) == ("mount", "/"):
         return Advice("root-elsewhere")
+    if name == "blocks":
+        planned = _in_blocks_of(found, expect)
     smaller = isinstance(now, int) and isinstance(planned, int) and planned < now
     answer = _answer(kind, name, found, expect, smaller=smaller)
     if answer is None:
@@ -61,20 +66,41 @@ def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[
             case,
             {
                 "node": shlex.quote(node) if node.startswith("/") else node,
-                "commands": group if kind == "volume_group" else (),
+                "commands": group if (kind, name) == ("volume_group", "devices") else (),
             },
         )
     if not answer.possible:
         return IMPOSSIBLE.get(answer.reason, NEW_FILESYSTEM) if answer.reason else NEW_FILESYSTEM
     size = escaped(str(planned))
     case = "commands" if smaller else GROWN.get((kind, name), "commands")
-    return commands(answer, {"node": node, "planned": size, "size": size, "blocks": size}, case)
+    if name == "blocks" and not smaller and Identity.read(str(found.get("device"))).kind == "mapping":
+        answer = answer._replace(commands=(*contents.ENCRYPTION_RESIZED.commands, *answer.commands))
+    values = {
+        "node": node,
+        "name": PurePath(node).name,
+        "group": node,
+        "planned": size,
+        "size": size,
+        "blocks": size,
+    }
+    return commands(answer, values, case)
+
+
+def _in_blocks_of(found: Properties, expect: Mapping[str, Value]) -> Value:
+    """The planned size in blocks as large as those found: a file system keeps the size of its blocks, whatever its own size."""
+    block, planned, blocks = found.get("block"), expect.get("block"), expect["blocks"]
+    if isinstance(block, int) and isinstance(planned, int) and isinstance(blocks, int):
+        return blocks * planned // block
+    return blocks
 
 
 def _answer(
     kind: str, name: str, found: Properties, expect: Mapping[str, Value], *, smaller: bool
 ) -> Answer | None:
     """The answer of `plan/changes/` or of the type of the file system; None where they have none."""
+    if (kind, name) == ("volume_group", "extent"):
+        answer = contents.extent(int(str(found[name])), int(str(expect[name])))
+        return answer if answer.possible else None
     if (kind, name) == ("volume", "size"):
         return contents.VOLUME_SHRUNK if smaller else contents.VOLUME_GROWN
     known = FILESYSTEMS.get(str(found.get("type"))) if kind == "filesystem" else None
@@ -95,14 +121,28 @@ def commands(answer: Answer, values: Mapping[str, str], case: str = "commands") 
     return Advice(case, {"commands": filled or (short(answer),), "conditions": answer.before, **since})
 
 
-def _without_type(rows: Value) -> list[PartitionRow]:
-    return [row._replace(type="") for row in partition_rows(rows)]
+def _table(node: str, now: Value, planned: Value) -> Advice | None:
+    """Advice about the partitions of a disk, where they differ in their types or the last one is to be larger."""
+    found, wanted = partition_rows(now), partition_rows(planned)
+    pairs = [*enumerate(zip(found, wanted, strict=False), 1)]
+    differing = [(number, is_there, asked) for number, (is_there, asked) in pairs if is_there != asked]
+    if len(found) != len(wanted):
+        return None
+    if all(is_there._replace(type=asked.type) == asked for _, is_there, asked in differing):
+        return _types(node, differing)
+    number, is_there, asked = differing[0]
+    last = number == len(found) and is_there._replace(size=asked.size) == asked
+    if not last or asked.size < is_there.size:
+        return None
+    values = {"node": node, "number": str(number), "size": str(asked.size // KIB)}
+    return commands(contents.PARTITION_GROWN, values)
 
 
-def _types(node: str, now: Value, planned: Value) -> Advice:
+def _types(node: str, differing: Sequence[tuple[int, PartitionRow, PartitionRow]]) -> Advice:
     """Advice about partition types; keeping the present type, where a layout has a word for it, changes nothing."""
     words = {code.lower(): word for word, code in TYPE_CODES.items()}
-    pairs = zip(partition_rows(now), partition_rows(planned), strict=True)
-    there = dict.fromkeys(words.get(found.type, "") for found, wanted in pairs if found != wanted)
+    there = dict.fromkeys(words.get(found.type, "") for _, found, _ in differing)
     kept = tuple(f"`type: {word}`" for word in there) if all(there) else ()
-    return Advice("types", {"node": node, "kept": kept})
+    (command,) = contents.PARTITION_TYPE.commands
+    values = ({"node": node, "number": str(number), "type": wanted.type} for number, _, wanted in differing)
+    return Advice("types", {"kept": kept, "commands": tuple(fill(command, of) for of in values)})

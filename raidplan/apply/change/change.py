@@ -26,6 +26,7 @@ from raidplan.apply.refusal import Refusal
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.facts.prove import Deviation, differing
+from raidplan.plan.identities import device_names
 from raidplan.plan.step import Plan, Step
 
 MADE_ONCE = ("mapping", "volume", "volume_group")
@@ -73,7 +74,8 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
                 raise difference.by_hand
             steps += IN_PLACE[step.proof.kind, name](difference)
         except NotInPlace as error:
-            differ = tuple(by_name[name])
+            names = device_names(plan)
+            differ = tuple(replace(each, names=names) for each in by_name[name])
             refusals.append(replace(error.refusal, place=step.because, line=step.line, deviations=differ))
     return steps, refusals
 

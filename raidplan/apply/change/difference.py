@@ -44,6 +44,8 @@ class Difference:
     @property
     def node(self) -> str:
         """The name in commands of the object, or of the device that it lies on."""
+        if self.step.proof and self.step.proof.kind == "volume_group":
+            return self.step.proof.key
         if self.step.awaits and not self.step.awaits[0].startswith("/dev/disk/"):
             return self.step.awaits[0]
         assert isinstance(self.step.action, Run)

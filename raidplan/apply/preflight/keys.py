@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from raidplan.apply.preflight.situation import Situation
@@ -28,9 +28,7 @@ PACKAGE = "systemd-cryptsetup"
 
 def without_opener(situation: Situation) -> Iterator[Refusal]:
     """A crypttab that no boot reads: what stands on an encryption would not be mounted."""
-    actions = (step.action for step in situation.plan.steps)
-    written = any(isinstance(each, WriteBlock) and each.file == CRYPTTAB and each.content for each in actions)
-    if written and not situation.at(OPENER).exists():
+    if writes_crypttab(situation.plan.steps) and not situation.at(OPENER).exists():
         yield refusal("program-missing", "opener", place=OPENER, package=PACKAGE)
 
 
@@ -44,9 +42,19 @@ def unusable(situation: Situation) -> Iterator[Refusal]:
 
 
 def key_files(situation: Situation) -> dict[str, list[Step]]:
-    """The steps that read each key file."""
-    runs = ((step.action, step) for step in situation.plan.steps if isinstance(step.action, Run))
+    """The steps that read each key file; with the lines of crypttab, also those that a boot opens with it later."""
+    steps = [*situation.plan.steps]
+    if situation.whole and writes_crypttab(steps):
+        due = {step.id for step in steps}
+        steps += [step for step in situation.whole.steps if step.id not in due and not makes(step)]
+    runs = ((step.action, step) for step in steps if isinstance(step.action, Run))
     return by_key((action.key_file, step) for action, step in runs if action.key_file)
+
+
+def writes_crypttab(steps: Iterable[Step]) -> bool:
+    """Whether lines that open encryptions are written."""
+    actions = (step.action for step in steps)
+    return any(isinstance(each, WriteBlock) and each.file == CRYPTTAB and each.content for each in actions)
 
 
 def unfit(file: str) -> Iterator[Refusal]:
@@ -73,11 +81,14 @@ def unfit(file: str) -> Iterator[Refusal]:
 
 def unopened(steps: list[Step], nodes: Mapping[str, str]) -> Iterator[Refusal]:
     """Headers that stand already, of which no key slot has the key in the file; asked of cryptsetup without opening any."""
-    if any(makes(step) for step in steps):
-        return
+    made = {step.because for step in steps if makes(step)}
     for step in steps:
+        if step.because in made:
+            continue
         assert isinstance(step.action, Run)
         program, verb, *words, device, _ = step.action.argv
         node = nodes.get(Identity.read(device).disk, device)
         if os.path.exists(node) and not run((program, verb, "--test-passphrase", *words, node)).ok:
-            yield refusal("key-wrong", place=step.because, line=step.line, file=step.action.key_file)
+            yield refusal(
+                "key-wrong", place=step.because, line=step.line, file=step.action.key_file, node=node
+            )

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
+from raidplan.base.filesystems.type import Below, FilesystemType, Resized, Wanted
 from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package
 from raidplan.base.reader import Own, Reader, blanked, little
-from raidplan.base.size import GIB, KIB, SECTOR
+from raidplan.base.size import GIB, KIB, SECTOR, align_down
 from raidplan.geometry import ext
 from raidplan.plan.changes import Before, by_apply, by_hand
 from raidplan.plan.step import Value
@@ -126,6 +126,27 @@ class Ext(FilesystemType):
         used = little(sb, "I", 0x0) - little(sb, "I", 0x10)
         mounted = little(sb, "I", 0x2C) or little(sb, "H", 0x34)
         return not mounted and used <= OF_ITS_OWN and not sb[0x88:0xC8].strip(b"\0")
+
+    def kept(
+        self, now: Mapping[str, Value], planned: Mapping[str, Value], device: Resized
+    ) -> dict[str, Value]:
+        """The size of its blocks, with all that is counted in them, and the inodes of each group, where a resize explains these."""
+        read = ("block", "blocks", "inodes")
+        block, blocks, inodes = (int(str(now.get(key) or 0)) for key in read)
+        was, size, wanted = (int(str(planned[key])) for key in read)
+        if not inodes or block < min(device.sector, was):
+            return {}
+        counted = ("reserved_blocks", "stride", "stripe_width")
+        kept: dict[str, Value] = {key: int(str(planned[key])) * was // block for key in counted}
+        whole = align_down(device.size or size * was, 4 * KIB)
+        fits = whole // block
+        kept |= {"block": block, "blocks": size if block == was and not device.more else fits}
+        each = inodes // ext.groups(blocks, block)
+        if 0 <= fits - blocks < ext.most_overhead(each * INODE, block):
+            kept["blocks"] = blocks
+        if ext.is_resized(inodes, blocks, block, ext.ExtSize(self.name, whole, was, wanted)):
+            kept["inodes"] = inodes
+        return {key: value for key, value in kept.items() if value != planned[key]}
 
     def own_again(self, again: Reader) -> Own:
         start, inode = _first_inodes(again)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from raidplan.base.magic import Magic
 from raidplan.base.packages import Behaviour, Package, Written
@@ -76,6 +76,21 @@ class Below(Protocol):
     @property
     def stripe(self) -> int:
         """A full stripe of data."""
+
+
+LEFT_OVER = 64
+"""Blocks at the end of a device that growing leaves, where they are too few for another group (XFS_MIN_AG_BLOCKS)."""
+
+
+class Resized(NamedTuple):
+    """The device of a file system that stands, once the layout is made."""
+
+    size: int
+    """Bytes; 0 if not known."""
+    more: int
+    """Bytes that it has more than a device made anew by the same layout; negative for less."""
+    sector: int
+    """The largest logical block of the machine's disks."""
 
 
 class BadLabel(ValueError):
@@ -230,6 +245,18 @@ class FilesystemType:
     def resized(self, *, smaller: bool) -> Answer:
         """The way to take all of a device that has, or will have, another size."""
         return self.shrunk if smaller else self.grown
+
+    def kept(
+        self, now: Mapping[str, Value], planned: Mapping[str, Value], device: Resized
+    ) -> dict[str, Value]:
+        """The properties, of those to read back, that it has otherwise than `planned` after it was resized to all of the device."""
+        block, wanted, blocks = planned.get("block"), planned.get("blocks"), now.get("blocks")
+        if not isinstance(block, int) or not isinstance(wanted, int) or now.get("block") != block:
+            return {}
+        fits, wanted = device.size // block, wanted + device.more // block
+        if isinstance(blocks, int) and min(wanted, fits - LEFT_OVER) <= blocks <= fits:
+            wanted = blocks
+        return {"blocks": wanted} if wanted != planned["blocks"] else {}
 
     def restriped(self, key: str, now: Mapping[str, Value], planned: Mapping[str, Value]) -> Answer:
         """The way to another stripe; `key` is one of `stripe`."""

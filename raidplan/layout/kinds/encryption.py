@@ -60,13 +60,13 @@ class Encryption(Model, Kind):
     def _below(self, name: str, path: Path, site: Site) -> Device:
         return site.taken(next(self.uses(name, path)))
 
-    def _offset(self, below: Device) -> int:
+    def offset(self, below: Device) -> int:
         """Bytes before the data."""
         return luks.data_offset(below.stripe, luks.LABEL if self.is_random else luks.HEADER)
 
     def _sector(self, below: Device) -> int:
         return self.sector_size or luks.sector_size(
-            below.size, self._offset(below), below.logical_block, below.physical_block
+            below.size, self.offset(below), below.logical_block, below.physical_block
         )
 
     def uuid(self, name: str, site: Site) -> str:
@@ -97,7 +97,7 @@ class Encryption(Model, Kind):
                 f"write {below.logical_block}, or leave it out",
             )
         try:
-            size = luks.data_bytes(below.size, self._offset(below), sector)
+            size = luks.data_bytes(below.size, self.offset(below), sector)
         except ValueError as error:
             key = "sector_size" if self.sector_size else "device"
             hint = "leave it out" if self.sector_size else "choose a larger device"
@@ -132,7 +132,7 @@ class Encryption(Model, Kind):
             yield self._key_below(name, because, site)
 
     def _format(self, name: str, because: str, below: Device, site: Site) -> Step:
-        offset, sector, uuid = self._offset(below), self._sector(below), self.uuid(name, site)
+        offset, sector, uuid = self.offset(below), self._sector(below), self.uuid(name, site)
         argv = (
             "cryptsetup", "luksFormat", "--type", "luks2", "--batch-mode", "--uuid", uuid, "--cipher", CIPHER,
             "--key-size", str(KEY_BITS), "--pbkdf", "argon2id", "--sector-size", str(sector),
@@ -182,7 +182,7 @@ class Encryption(Model, Kind):
                 "--sector-size",
                 str(self._sector(below)),
                 "--offset",
-                str(self._offset(below) // SECTOR),
+                str(self.offset(below) // SECTOR),
             )
             words = (*plain, *place, *discards, "--key-file", "/dev/urandom")
         else:
@@ -229,7 +229,7 @@ class Encryption(Model, Kind):
         # What the system itself stands on is waited for; all else must not stop the boot.
         more = (*more, *(() if name in site.system else ("nofail",)))
         if self.is_random:
-            place = f"offset={self._offset(below) // SECTOR},sector-size={self._sector(below)}"
+            place = f"offset={self.offset(below) // SECTOR},sector-size={self._sector(below)}"
             options = ("plain", "swap", f"cipher={CIPHER}", f"size={KEY_BITS}", place, *more)
             key = "/dev/urandom"
         else:

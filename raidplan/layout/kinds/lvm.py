@@ -67,6 +67,10 @@ class VolumeGroup(Model, Kind):
         """The physical volume; its data starts at a full stripe, at least 1 MiB in. Raises ValueError."""
         return lvm.physical_volume(part.size, part.stripe or MIB, self.extent)
 
+    def data_start(self, part: Device) -> int:
+        """Bytes before the data of a new physical volume. Raises ValueError."""
+        return self._physical(part).pe_start_bytes
+
     def _room(self, name: str, path: Path, site: Site) -> int:
         """Extents in the group."""
         try:
@@ -150,7 +154,7 @@ class VolumeGroup(Model, Kind):
 
     def _physical_volume(self, name: str, part: Device, because: str, site: Site) -> Step:
         uuid = lvm.lvm_uuid(f"{site.host}/physical_volume/{name}/{part.name}")
-        start = self._physical(part).pe_start_bytes
+        start = self.data_start(part)
         return Step(
             id=f"volume.{name}.physical.{part.name}",
             phase="volume",

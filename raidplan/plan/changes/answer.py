@@ -44,6 +44,7 @@ class Before(StrEnum):
     UNUSED_SWAP = "unused-swap"
     REMOUNTABLE = "remountable"
     GROUPS_FIT = "groups-fit"
+    AS_MADE = "as-made"
 
 
 class Reason(StrEnum):
@@ -65,6 +66,7 @@ class Reason(StrEnum):
     SHRINKS_NOT = "shrinks-not"
     TYPE = "type"
     STRIPE = "stripe"
+    SIZE_OF_EXTENTS = "size-of-extents"
 
 
 class Answer(NamedTuple):

@@ -1,12 +1,16 @@
 """Changes of encryption, LVM, swap and mounts in place; those of file systems, by type, stand in `base/filesystems/`.
 
 Sources: cryptsetup-luksChangeKey(8), cryptsetup-refresh(8), cryptsetup-resize(8),
-lvm(8), lvextend(8), lvreduce(8), pvresize(8), vgextend(8), mkswap(8), swapon(8), swaplabel(8), mount(8).
+lvm(8), vgchange(8), sfdisk(8), partx(8), lvextend(8), lvreduce(8), pvresize(8), vgextend(8), mkswap(8), swapon(8), swaplabel(8), mount(8).
 """
 
 from __future__ import annotations
 
-from raidplan.plan.changes.answer import Before, by_apply, by_hand
+from collections.abc import Iterable, Mapping
+
+from raidplan.base.size import MIB, align_up
+from raidplan.geometry import luks
+from raidplan.plan.changes.answer import Answer, Before, Reason, by_apply, by_hand, impossible
 
 KEY_CHANGED = by_hand("cryptsetup luksChangeKey {node}")
 ENCRYPTION_REFRESHED = by_hand("cryptsetup refresh {name}")
@@ -18,11 +22,26 @@ PHYSICAL_SHRUNK = by_hand(
     "pvmove {end}", "pvresize --setphysicalvolumesize={size}b {node}", before=(Before.END_MOVED,)
 )
 EXTENT = by_hand("vgchange --physicalextentsize={size}b {group}")
-"""To a divisor: no extent has to move."""
+
+
+def extent(now: int, planned: int) -> Answer:
+    """The way to another size of extents: to a divisor, so that no extent has to move."""
+    return impossible(Reason.SIZE_OF_EXTENTS) if now % planned else EXTENT
+
+
 VOLUME_GROWN = by_hand("lvextend --size={size}b {node}")
 VOLUME_SHRUNK = by_hand("lvreduce --size={size}b {node}", before=(Before.CONTENTS_SHRUNK,))
 VOLUME_READ_AHEAD = by_apply("lvchange --readahead={sectors} {volume}")
 VOLUME_ACTIVATED = by_apply("lvchange --activate y {volume}")
+
+PARTITION_GROWN = by_hand(
+    "echo size={size}KiB | sfdisk --no-reread -N {number} {node}",
+    "partx --update {node}",
+    called="sfdisk, partx --update",
+)
+"""The last one of its disk: those behind it would have to move."""
+PARTITION_TYPE = by_hand("sfdisk --part-type {node} {number} {type}")
+"""sfdisk counts partitions from 1."""
 
 SWAP_LABEL = by_apply("swaplabel --label {label} {node}", before=(Before.UNUSED_SWAP,))
 SWAP_PRIORITY = by_apply("swapoff {node}", "swapon --priority={priority} {node}")
@@ -36,3 +55,24 @@ REMOUNTED = by_apply(
 )
 """Without fstab, since its line may have options that no remount takes."""
 MOUNTED_ELSEWHERE = by_hand("umount {point}", "mount {new}")
+
+AS_MADE = by_hand(before=(Before.AS_MADE,), called="none")
+"""A property that is fixed when the object is made: nothing is to be done about it when that grows."""
+FRONTS: Mapping[str, tuple[str, int]] = {
+    "encryption": ("data_offset", luks.HEADER),
+    "physical_volume": ("data_start", MIB),
+}
+"""By kind of object: the property `AS_MADE` that has the bytes in front of its data, and the fewest of them."""
+MOST_MEMBERS = 1920
+"""Members of an array with metadata 1.x, at most (`MD_SB_DISKS` and the 4 KiB of a superblock; md(4))."""
+
+
+def front_stays(kind: str, front: object, chunks: Iterable[int]) -> bool:
+    """Whether a new object would have so many bytes in front on an array of one of these chunks, with some number of members.
+
+    On anything else there is one right place, so that another one does not come from a growth.
+    """
+    least = FRONTS[kind][1]
+    return any(
+        front == align_up(least, members * chunk) for chunk in chunks for members in range(1, MOST_MEMBERS)
+    )

@@ -1,0 +1,103 @@
+"""What is fixed when an object is made and stays so when that grows or shrinks: the plan then expects no more of it.
+
+A file system keeps the size of its blocks and the inodes of each group, a physical volume and an encryption the bytes in
+front of their data, which a new one would have by the stripe of the grown array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from raidplan.apply.note import Note, note
+from raidplan.base.filesystems import FILESYSTEMS
+from raidplan.base.filesystems.type import Resized
+from raidplan.base.identity import Identity
+from raidplan.facts import Machine
+from raidplan.plan.changes import contents
+from raidplan.plan.step import Plan, Proof, Step, Value
+
+
+def as_made(plan: Plan, machine: Machine, begun: frozenset[str] = frozenset()) -> Plan:
+    """The plan whose proofs have the values that existing objects keep from when they were made; what interrupted steps left
+    is none. `begun`: those steps."""
+    steps = tuple(step for step in plan.complete.steps if step.id not in begun)
+    kept = dict(_fronts(steps, machine))
+    kept |= dict(_filesystems(steps, _put(kept, steps), machine))
+    if not kept:
+        return plan
+    return replace(plan, steps=_put(kept, plan.steps), whole=_put(kept, plan.whole))
+
+
+def fewer_inodes(plan: Plan, kept: Plan) -> Iterator[Note]:
+    """Facts about file systems that keep fewer inodes than a new one of this layout would have; `kept`: the plan `as_made`."""
+    now = {step.id: step.proof for step in kept.complete.steps}
+    for step in plan.complete.steps:
+        proof = now.get(step.id)
+        if step.proof and proof and proof.kind == "filesystem" and proof != step.proof:
+            has, planned = (int(str(each.expect.get("inodes", 0))) for each in (proof, step.proof))
+            if has < planned:
+                yield note("inodes-stay", place=step.because, line=step.line, count=has, planned=planned)
+
+
+def _fronts(steps: tuple[Step, ...], machine: Machine) -> Iterator[tuple[str, Proof]]:
+    """By step, physical volumes and encryptions that were made for another number of members."""
+    chunks: dict[str, frozenset[int]] = {}
+    """By step, the chunks of all arrays that its object stands on."""
+    for step in steps:  # each behind what it needs
+        proof = step.proof
+        chunk = proof.expect.get("chunk") if proof and proof.kind == "array" else None
+        own = frozenset((chunk,) if isinstance(chunk, int) and chunk else ())
+        chunks[step.id] = own.union(*(chunks.get(need, ()) for need in step.needs))
+        key = contents.FRONTS.get(proof.kind, ("", 0))[0] if proof else ""
+        found = _standing(proof, machine) if proof and key in proof.expect else None
+        if proof and found and contents.front_stays(proof.kind, found.get(key), chunks[step.id]):
+            yield step.id, _with(proof, {key: found[key]})
+
+
+def _filesystems(
+    planned: tuple[Step, ...], steps: tuple[Step, ...], machine: Machine
+) -> Iterator[tuple[str, Proof]]:
+    """By step, file systems with the blocks and inodes of another size, or on an encryption that begins elsewhere than planned."""
+    sizes, now = _sizes(planned), _sizes(steps)
+    sector = max((disk.logical_block for disk in machine.disks), default=0)
+    for step in steps:
+        proof = step.proof
+        found = _standing(proof, machine) if proof and proof.kind == "filesystem" else None
+        if not proof or not found or found.get("type") != proof.expect["type"]:
+            continue
+        device = str(proof.expect["device"])
+        more = now[device] - sizes[device] if device in now else 0
+        made = FILESYSTEMS[str(proof.expect["type"])]
+        kept = made.kept(found, proof.expect, Resized(now.get(device, 0), more, sector))
+        if kept:
+            yield step.id, _with(proof, kept)
+
+
+def _sizes(steps: tuple[Step, ...]) -> dict[str, int]:
+    """The bytes of devices once the layout is made, by their identities."""
+    sizes: dict[str, int] = {}
+    for step in steps:  # each behind what it needs
+        for proof in [step.proof] if step.proof else ():
+            sizes |= {row.identity: row.size for row in proof.partitions}
+            size, below = proof.expect.get("size"), sizes.get(str(proof.expect.get("device")))
+            if proof.kind in ("array", "volume") and isinstance(size, int):
+                sizes[str(proof.identity)] = size
+            offset = proof.expect.get("data_offset")
+            if proof.kind == "encryption" and below and isinstance(offset, int):
+                sizes[str(Identity("mapping", proof.key))] = below - offset
+    return sizes
+
+
+def _standing(proof: Proof, machine: Machine) -> Mapping[str, Value] | None:
+    """The object, if it is there and on the planned device."""
+    found = machine.observe(proof.kind, proof.key)
+    return found if found and found.get("device") == proof.expect.get("device") else None
+
+
+def _put(proofs: Mapping[str, Proof], steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    return tuple(replace(step, proof=proofs[step.id]) if step.id in proofs else step for step in steps)
+
+
+def _with(proof: Proof, values: Mapping[str, Value]) -> Proof:
+    return proof._replace(expect={**proof.expect, **values})

@@ -1,0 +1,126 @@
+"""Whatever becomes of file systems, volumes, groups, encryptions and partitions: `diff` and `apply` name the same commands, or
+that there are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidplan.apply.decision import decide
+from raidplan.apply.journal.journal import read_past
+from raidplan.diff import diff
+from raidplan.plan.step import Plan, Run
+from raidplan.review import pipeline
+from tests.apply.runs import apply, impatient, machine
+from tests.apply.simulated import Simulated
+from tests.diff.layouts import side, ways
+
+__all__ = ["impatient"]
+
+DISKS = "hardware: {disks: {d<0-4>: {serial: S<1>, size: 8GiB, partitions: {p: {size: 2GiB, type: TYPE}, q: {size: SIZE}}}}}\n"
+F, V, G = "filesystems.f", "volume_groups.vg.volumes.v", "volume_groups.vg"
+
+
+def _group(size: str = "512MiB", extent: str = "4MiB", devices: str = "d0.q", type: str = "") -> str:
+    rest = f"filesystems: {{f: {{device: vg.v, type: {type}, mount: /f}}}}\n" if type else ""
+    return f"volume_groups: {{vg: {{devices: [{devices}], extent: {extent}, volumes: {{v: {{size: {size}}}}}}}}}\n{rest}"
+
+
+def _on_partition(words: str) -> str:
+    return f"filesystems: {{f: {{device: d0.q, mount: /f, {words}}}}}\n"
+
+
+def _on_array(members: int, rest: str) -> str:
+    return (
+        f"arrays: {{a: {{level: raid5, members: [{', '.join(f'd{n}.p' for n in range(members))}]}}}}\n{rest}"
+    )
+
+
+def _encrypted(type: str) -> str:
+    return f"encryption: {{c: {{device: a, key: ask}}}}\nfilesystems: {{f: {{device: c, type: {type}, mount: /f}}}}\n"
+
+
+PAIRS: dict[str, tuple[str, str, dict[str, str | None]]] = {
+    "ext3 to ext4": (_on_partition("type: ext3"), _on_partition("type: ext4"), {F: "tune2fs -O extents"}),
+    "ext4 to ext2": (_on_partition("type: ext4"), _on_partition("type: ext2"), {F: None}),
+    "ext4 to xfs": (_on_partition("type: ext4"), _on_partition("type: xfs"), {F: None}),
+    "more inodes": (_on_partition("type: ext4"), _on_partition("type: ext4, inodes: 1000000"), {F: None}),
+    "reserved": (_on_partition("type: ext4"), _on_partition("type: ext4, reserved: 1%"), {F: "tune2fs -r"}),
+    "volume larger": (_group(), _group("768MiB"), {V: "lvextend --size"}),
+    "volume smaller": (_group(), _group("400MiB"), {V: "lvreduce --size"}),
+    "ext4 larger": (_group(type="ext4"), _group("768MiB", type="ext4"), {V: "lvextend --size", F: "resize2fs"}),
+    "ext4 much smaller": (_group("800MiB", type="ext4"), _group("400MiB", type="ext4"), {V: "lvreduce --size", F: "resize2fs"}),
+    "ext4 much larger": (_group("400MiB", type="ext4"), _group("800MiB", type="ext4"), {V: "lvextend --size", F: "resize2fs"}),
+    "xfs larger": (_group(type="xfs"), _group("768MiB", type="xfs"), {V: "lvextend --size", F: "xfs_growfs"}),
+    "xfs smaller": (_group(type="xfs"), _group("400MiB", type="xfs"), {V: "lvreduce --size", F: None}),
+    "f2fs larger": (_group(type="f2fs"), _group("768MiB", type="f2fs"), {V: "lvextend --size", F: "resize.f2fs"}),
+    "smaller extents": (_group(), _group(extent="1MiB"), {G: "vgchange --physicalextentsize"}),
+    "larger extents": (_group(), _group(extent="8MiB"), {G: None}),
+    "group on more": (_group(devices="d0.q"), _group(devices="d0.q, d1.q"), {G: "vgextend"}),
+    "ext4 on a larger array": (_on_array(3, "filesystems: {f: {device: a, type: ext4}}\n"), _on_array(4, "filesystems: {f: {device: a, type: ext4}}\n"), {F: "resize2fs"}),
+    "group on a larger array": (_on_array(3, _group(devices="a")), _on_array(4, _group(devices="a")), {G: "none"}),
+    "encryption on a larger array": (_on_array(3, _encrypted("ext4")), _on_array(4, _encrypted("ext4")), {F: "resize2fs", "encryption.c": "cryptsetup resize"}),
+}  # fmt: skip
+"""Before, after, and for each thing the command that both name; None where both say that there is none."""
+
+
+def _plan(text: str, folder: Path) -> Plan:
+    file = folder / "layout.yaml"
+    file.write_text(f"version: 1\nhost: h\n{text}")
+    plan, loaded = pipeline.plan(pipeline.check(str(file)))
+    assert plan is not None, (text, loaded.findings)
+    return plan
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_diff_and_apply_say_the_same(pair: str, tmp_path: Path) -> None:
+    before, after, wanted = PAIRS[pair]
+    hardware = DISKS.replace("TYPE", "raid").replace("SIZE", "2GiB, type: linux")
+    _compare(hardware + before, hardware + after, wanted, tmp_path)
+
+
+def test_partitions_too(tmp_path: Path) -> None:
+    rest = _on_partition("type: vfat")
+    small, large = (DISKS.replace("TYPE", "raid").replace("SIZE", size) + rest for size in ("1GiB", "2GiB"))
+    _compare(small, large, {"hardware.disks.d1": "sfdisk, partx --update"}, tmp_path)
+    (tmp_path / "other").mkdir()
+    other = small.replace("type: raid", "type: linux")
+    _compare(small, other, {"hardware.disks.d1": "sfdisk --part-type"}, tmp_path / "other")
+
+
+def _compare(before: str, after: str, wanted: dict[str, str | None], root: Path) -> None:
+    """Each thing is said to be changed by the command, or made anew, by both; and `apply` refuses nothing else of them."""
+    state, old, new = machine(root), _plan(before, root), _plan(after, root)
+    assert apply(old, Simulated(old, root, state)) == "done"
+    decided = decide(
+        new, Simulated(new, root, state).read(new), read_past(root / "var/lib/raidplan"), here=False
+    )
+    made = diff(side(before), side(after))
+    by_apply = [" ".join(step.action.argv) for step in decided.left.steps if isinstance(step.action, Run)]
+    for place, command in wanted.items():
+        assert command in ways(made, place).values(), (place, ways(made, place))
+        told = [each for each in decided.refusals if each.place == place]
+        if command is None:
+            assert told and not any(
+                each.figures.get("commands") for each in told if each.case != "other-mount"
+            ), told
+        elif command == "none":
+            assert told == [], "it stays as it was made"
+        elif place != "encryption.c":
+            commands = [str(each) for refusal in told for each in refusal.figures.get("commands", ())]  # type: ignore[union-attr]
+            said = [*commands, *by_apply]
+            for part in command.split(", "):
+                assert any(all(word in each for word in part.split()) for each in said), (place, said)
+    others = {each.place for each in decided.refusals if each.code == "differs"} - {*wanted, "arrays.a"}
+    assert not [place for place in others if not place.startswith("hardware")], others
+
+
+def test_extents_are_those_of_the_group(tmp_path: Path) -> None:
+    hardware = DISKS.replace("TYPE", "raid").replace("SIZE", "2GiB, type: linux")
+    old, new = (_plan(hardware + _group(extent=each), tmp_path) for each in ("4MiB", "1MiB"))
+    state = machine(tmp_path)
+    assert apply(old, Simulated(old, tmp_path, state)) == "done"
+    past = read_past(tmp_path / "var/lib/raidplan")
+    (told,) = decide(new, Simulated(new, tmp_path, state).read(new), past, here=False).refusals
+    assert told.figures["commands"] == ("vgchange --physicalextentsize=1048576b vg",)
