@@ -107,10 +107,10 @@ def test_what_this_layout_made_on_it_is_no_reason(tmp_path: Path) -> None:
     box.put("filesystem", made.key, **made.expect)
     decision = decided(plan, box, replace(past, made=past.made | {f"filesystem:{made.key}"}))
     assert decision.refusals == () and not [step for step in decision.left.steps if step.creates]
-    assert "array.data.create+name.stop" in {step.id for step in decision.left.steps}
+    assert "array.data.create+name.link" in {step.id for step in decision.left.steps}
 
 
-def test_an_array_is_stopped_for_its_name_when_what_stood_on_it_is_cleared(tmp_path: Path) -> None:
+def test_an_array_has_its_name_before_what_stands_on_it_is_cleared(tmp_path: Path) -> None:
     plan = plan_of(LAYOUT, tmp_path)
     box, past = made_before(plan, ())
     linked(box, plan, "127").group("gold", "md127").volume("dm-0", "gold", "vault", "md127").filesystem(
@@ -120,8 +120,8 @@ def test_an_array_is_stopped_for_its_name_when_what_stood_on_it_is_cleared(tmp_p
     assert decision.refusals == ()
     assert any("ext4 'photos'" in words for words in loss_texts(decision.left.lost))
     gone, steps = f"teardown.group.{GROUP}.remove", {step.id: step for step in decision.left.steps}
-    assert gone in steps["array.data.create+name.stop"].needs
-    assert "array.data.create+name.assemble" in steps["teardown.data.zero"].needs
+    assert gone in steps
+    assert "array.data.create+name.link" in steps["teardown.data.zero"].needs
     assert order(decision.left) and "teardown.settle" in steps["filesystem.data.make"].needs
 
 
