@@ -65,6 +65,7 @@ class Reason(StrEnum):
     SHRINKS_NOT = "shrinks-not"
     TYPE = "type"
     STRIPE = "stripe"
+    OTHER_SLOTS = "other-slots"
 
 
 class Answer(NamedTuple):
