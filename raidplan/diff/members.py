@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
-from raidplan.base.levels import LEVELS, Copies, redundancy
+from raidplan.base.levels import redundancy
 from raidplan.diff.changes import Way, noted, way
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change, Value
 from raidplan.diff.sizes import readable, sizes, stays, trend
 from raidplan.diff.statement import Statement, statement
 from raidplan.diff.storage import Storage
-from raidplan.plan.changes import REBUILT, Shape, exchange, slot_after
+from raidplan.plan.changes import REORDERED, Pairing, Shape, pair
 
 
 @dataclass(frozen=True)
@@ -40,30 +41,29 @@ class Members:
         groups = redundancy(self.before.level, len(self.old), self.before.layout)
         return all(len(self.unreadable.intersection(group)) <= may_lose for group, may_lose in groups)
 
+    @cached_property
+    def pairing(self) -> Pairing:
+        """What the table of changes says of them."""
+        stays = [self._stays_as(place) for place in self.old]
+        return pair(stays, self.before, self.after, self.unreadable)
+
     @property
     def joining(self) -> list[Place]:
         """The members to add for the new number of members."""
-        if self._mirrored:
-            left, came = self._leaving_slots, self._came
-            return [self.new[slot] for slot in came[len(left) :]]
-        kept = {slot_after(slot, self.before, self.after) for slot in range(len(self.old))}
-        return [place for slot, place in enumerate(self.new) if slot not in kept]
+        return [self.new[slot] for slot in self.pairing.joining]
 
-    @cached_property
+    @property
     def order(self) -> Statement | None:
         """The order of members to write where the slots of a mirror will be in another order than in the new layout."""
-        if not self._mirrored or not (self._leaving_slots or self._came):
+        held = self.pairing.held
+        if list(held) == sorted(held):
             return None
-        filled = dict(self._exchanged())
-        kept = (filled.get(slot, self._stays_as(place)) for slot, place in enumerate(self.old))
-        held = [slot for slot in kept if slot is not None] + self._came[len(self._leaving_slots) :]
-        if held == sorted(held):
-            return None
-        return statement("slots", members=tuple(self.new[slot].device for slot in held))
+        code: Literal["order", "slots"] = "order" if self.pairing.answer is REORDERED else "slots"
+        return statement(code, members=tuple(self.new[slot].device for slot in held))
 
     def changes(self) -> Iterator[Change]:
         """The members that are not what they were; without a way if data is lost by it."""
-        pairs = self._exchanged()
+        pairs = self._differing
         how = self._way(pairs)
         for before, after in pairs:
             names = self._names(self.old[before], self.new[after])
@@ -74,53 +74,28 @@ class Members:
                     f"members.{slot}", self.old[slot].device, statement("absent"), None, of_member=True
                 )
 
-    @property
-    def _mirrored(self) -> bool:
-        """Whether every member has all data, so that slot numbers do not matter."""
-        same = self.before.level == self.after.level
-        return same and LEVELS[self.after.level].copies is Copies.EVERY
-
-    @cached_property
-    def _leaving_slots(self) -> list[int]:
-        """The old slots whose members are in no new slot, those first that nobody can read."""
-        left = [slot for slot, place in enumerate(self.old) if self._stays_as(place) is None]
-        return sorted(left, key=lambda slot: slot not in self.unreadable)
-
     def _stays_as(self, old: Place) -> int | None:
         """The new slot that has the same bytes, whatever its number."""
         return next((slot for slot, place in enumerate(self.new) if stays(old, place, self.storage)), None)
 
-    @cached_property
-    def _came(self) -> list[int]:
-        staying = {self._stays_as(place) for place in self.old}
-        return [slot for slot in range(len(self.new)) if slot not in staying]
+    @property
+    def _differing(self) -> Sequence[tuple[int, int]]:
+        """(old slot, new slot) where another member is in the place of one."""
+        if self.pairing.answer is REORDERED:
+            return [(slot, slot) for slot, now in enumerate(self.pairing.held) if slot != now]
+        return self.pairing.exchanged
 
-    def _exchanged(self) -> list[tuple[int, int]]:
-        """(old slot, new slot) where another member takes the place of one."""
-        if self._mirrored and (self._leaving_slots or self._came):
-            return list(zip(self._leaving_slots, self._came, strict=False))
-        found: dict[int, int] = {}
-        staying = set[int]()
-        for slot, place in enumerate(self.old):
-            after = slot_after(slot, self.before, self.after)
-            if after is not None and stays(place, self.new[after], self.storage):
-                staying.add(after)
-            elif after is not None:
-                found.setdefault(after, slot)
-        return [(before, after) for after, before in found.items() if after not in staying]
-
-    def _way(self, pairs: list[tuple[int, int]]) -> Way | None:
+    def _way(self, pairs: Sequence[tuple[int, int]]) -> Way | None:
         """The way to exchange members; None if the array would lose more than it may, or a disk is not free."""
-        if not self.whole:
+        answer = self.pairing.answer
+        if answer is None or not self.whole:
             return None
-        if self._mirrored and not self._leaving_slots and not self._came:
-            return way(REBUILT)
+        if answer is REORDERED:
+            return noted(way(answer), self.order)
         if not all(self._may_take(*pair) for pair in pairs):
             return None
         by_apply = statement("by-apply") if pairs and all(self._is_new(*pair) for pair in pairs) else None
-        return noted(
-            way(exchange(self.before, self.after, unreadable=bool(self.unreadable))), by_apply, self.order
-        )
+        return noted(way(answer), by_apply, self.order)
 
     def _is_new(self, before: int, after: int) -> bool:
         """The disk of the old member has left, and that of the new one came."""

@@ -49,6 +49,7 @@ REASONS: Mapping[Reason, str] = {
     Reason.STRIPE: "it keeps its stripe: this layout fits a new file system only",
     Reason.SIZE_OF_EXTENTS: "extents become only smaller, and by a whole factor",
     Reason.NOTHING_TWICE: "a level here has no redundancy, so the data of that member would be lost",
+    Reason.OTHER_SLOTS: "its data stays in the slots where it is, and members that stay would be in other slots",
 }
 
 

@@ -122,10 +122,15 @@ LEVELS = {
 }  # fmt: skip
 
 
+TO_PAIRS = {"members": ["{d0}", "{d2}", "{d1}", "{d3}"]}
+TO_HALVES = {"members": ["{d0}", "{d2}"]}
+
+
 @pytest.mark.parametrize("change", LEVELS, ids=str)
 def test_levels_that_mdadm_changes(change: tuple[str, int, str, int]) -> None:
     old, before, new, after = change
-    advice = told("level", array(old, before), array(new, after))
+    other = {"raid0 raid10": TO_PAIRS, "raid10 raid0": TO_HALVES}.get(f"{old} {new}", {})
+    advice = told("level", array(old, before), array(new, after) | other)
     assert (advice.case, advice.figures["commands"]) == ("commands", LEVELS[change])
     assert advice.figures["conditions"], "it is never done without a word of warning"
 
@@ -139,6 +144,7 @@ def test_levels_that_nobody_is_told_to_change(levels: str) -> None:
     """`analyse_change` in its Grow.c ends with a sentence for each, the kernel refuses the takeover, or it is known to fail."""
     old, new = levels.split()
     assert is_new(told("level", array(old), array(new)))
+    assert is_new(told("level", array(old), of(new, 4, 5, 6, 7))), "whichever members it is to have"
 
 
 def test_layouts_that_mdadm_makes_of_each_other() -> None:
@@ -237,3 +243,86 @@ def test_a_failed_member_is_removed_before_anything_takes_its_place() -> None:
     again = (f"mdadm {NODE} --remove /dev/d2", f"mdadm {NODE} --add-spare /dev/d2")
     spare = commands(*back, *again, case="member-exchanged", before=(Before.ONE_BY_ONE,))
     assert told("members", taken, {**planned, "spares": ["{d2}"]}) == spare
+
+
+def of(level: str, *numbers: int) -> dict[str, Value]:
+    """An array of these members, in this order."""
+    return array(level) | {"members": [f"{{d{number}}}" for number in numbers]}
+
+
+REPLACE = "mdadm /dev/md/a --add-spare {0}", "mdadm /dev/md/a --replace {1} --with {0}"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "added", "replaced"),
+    [((0, 3), "/dev/d3", "/dev/d1"), ((3, 4), "/dev/d3 /dev/d4", "/dev/d0 /dev/d1")],
+    ids=str,
+)
+def test_a_mirror_is_full_again_before_it_gets_smaller(
+    wanted: tuple[int, ...], added: str, replaced: str
+) -> None:
+    """Members that are exchanged are copied first; only then one more leaves, and at least two are in sync always."""
+    exchange = tuple(each.format(added, replaced) for each in REPLACE)
+    assert told("members", of("raid1", 0, 1, 2), of("raid1", *wanted)) == commands(
+        *exchange, case="member-exchanged"
+    )
+    now = tuple(
+        {0: 0, 1: wanted[-1], 2: 2}[slot] if wanted[0] == 0 else (*wanted, 2)[slot] for slot in range(3)
+    )
+    assert listed("members", of("raid1", *now), of("raid1", *wanted)) == (
+        f"mdadm {NODE} --fail /dev/d2", f"mdadm {NODE} --remove /dev/d2", f"mdadm --grow --raid-devices=2 {NODE}",
+        "mdadm --zero-superblock /dev/d2",
+    )  # fmt: skip
+
+
+OTHER_SLOTS = {
+    "another stripe, and one more": (of("raid0", 0, 1), of("raid0", 0, 3, 4), Reason.NOTHING_TWICE),
+    "a new one before all others": (of("linear", 0, 1), of("linear", 2, 0, 1), Reason.OTHER_SLOTS),
+    "one in the middle leaves": (of("raid6", 0, 1, 2, 3, 4), of("raid6", 0, 1, 3, 4), Reason.OTHER_SLOTS),
+    "the first leaves": (of("raid5", 0, 1, 2, 3), of("raid5", 1, 2, 3), Reason.OTHER_SLOTS),
+    "both copies of one half": (of("raid10", 0, 1, 2, 3), of("raid0", 0, 1), Reason.OTHER_SLOTS),
+    "stripes side by side": (of("raid0", 0, 1), of("raid10", 0, 1, 2, 3), Reason.OTHER_SLOTS),
+    "another mirror": (of("raid1", 0, 1), of("raid5", 1, 0, 2), Reason.OTHER_SLOTS),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_SLOTS)
+def test_members_that_do_not_keep_their_slots(case: str) -> None:
+    """No command moves a member to another slot, or exchanges one without redundancy."""
+    found, planned, reason = OTHER_SLOTS[case]
+    for name in ("members", "level", "size"):
+        assert told(name, found, planned) == Advice("new-array", {"cause": reason})
+
+
+def test_an_order_is_the_layouts_to_change() -> None:
+    for level, name in (("raid1", "members"), ("raid5", "members"), ("raid5", "chunk")):
+        now = of(level, 0, 1, 2) | ({"chunk": 4096} if level == "raid5" else {})
+        wanted = of(level, 1, 0, 2) | ({"chunk": 65536} if level == "raid5" else {})
+        assert told(name, now, wanted) == Advice("order", {"members": ("{d0}", "{d1}", "{d2}")})
+
+
+def test_the_other_journal_is_not_taken_for_a_member() -> None:
+    logs: list[dict[str, Value]] = [
+        {"consistency": "journal", "journal": f"{{d{number}}}"} for number in (8, 9)
+    ]
+    found, planned = of("raid5", 0, 1, 2) | logs[0], of("raid5", 0, 1, 3) | logs[1]
+    assert listed("members", found, planned) == tuple(each.format("/dev/d3", "/dev/d2") for each in REPLACE)
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [array("raid0", 4), array("raid0", 3, chunk=4096), array("raid5", 4)],
+    ids=["more", "chunk", "level"],
+)
+def test_stripes_of_unequal_members_stay_stripes(planned: dict[str, Value]) -> None:
+    found, sizes = array("raid0", 3, chunk=65536), {f"{{d{number}}}": 100 * 65536 for number in range(4)}
+    planned = {"chunk": 65536} | planned
+    name = next(each for each in ("level", "chunk", "members") if found[each] != planned[each])
+
+    def advice(**of: int) -> Advice:
+        return array_by_hand(
+            name, NODE, found, planned, str, sizes=sizes | {f"{{{key}}}": size for key, size in of.items()}
+        )
+
+    assert is_new(advice(d1=200 * 65536)) and not is_new(advice(d1=100 * 65536 + 512))
+    assert is_new(advice(d3=200 * 65536)) is (name == "members"), "the new one would begin another zone"

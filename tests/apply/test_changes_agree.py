@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -19,14 +19,19 @@ from raidplan.apply.refusal import Refusal
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB
 from raidplan.diff import diff
+from raidplan.facts.machine import texts
 from raidplan.plan.changes import (
+    REORDERED,
+    Answer,
     Before,
     Kind,
+    Pairing,
     Reason,
     Shape,
     argv,
     arrays,
     changes,
+    pair,
     short,
     slot_after,
 )
@@ -44,10 +49,11 @@ LAYOUTS = {
     "raid6": ("left-symmetric", "parity-last"),
     "raid10": ("n2", "o2", "f2", "n3"),
 }
+ZONES = ("original", "alternate")
 DISKS = 8
 HARDWARE = (
     f"hardware: {{disks: {{d<0-{DISKS - 1}>: {{serial: S<1>, size: 4GiB, partitions: "
-    "{p: {size: 1GiB, type: raid}, j: {size: 512MiB, type: raid}}}}}\n"
+    "{p: {size: 1GiB, type: raid}, q: {size: 2GiB, type: raid}, j: {size: 512MiB, type: raid}}}}}\n"
 )
 
 
@@ -68,17 +74,34 @@ def _shapes() -> Iterator[Shape]:
         for layout, chunk, policy in product(LAYOUTS.get(level, (None,)), chunks, _policies(level, metadata)):
             if layout != "n3" or count > 2:
                 yield Shape(level, count, chunk, layout, metadata, policy)
+        for zones, chunk in product(ZONES, sizes) if level == "raid0" else ():
+            yield Shape(level, count, chunk, zones, metadata, "", even=False)
 
 
 SHAPES = list(_shapes())
 
 
+Seats = Callable[[list[int], list[int], int], list[int]]
+"""Of the members before, as they will be at best, and a disk that is free: the members to ask for."""
+
+OTHERS: dict[str, Seats] = {
+    "in another order": lambda before, after, free: [after[1], after[0], *after[2:]],
+    "another first one": lambda before, after, free: [free, *after[1:]],
+    "two others": lambda before, after, free: [free, *after[1:-1], free + 1],
+    "the first leaves": lambda before, after, free: [*before[1:], *({*after} - {*before}), free, free + 1][
+        : len(after)
+    ],
+    "a new one before all others": lambda before, after, free: [free, *after[:-1]],
+}
+
+
 @dataclass(frozen=True)
 class Pair:
-    """Two shapes; each member that stays has the slot that it will have."""
+    """Two shapes; each member that stays has the slot that it will have, unless `seats` says otherwise."""
 
     old: Shape
     new: Shape
+    seats: Seats | None = None
 
     @property
     def members(self) -> tuple[list[int], list[int]]:
@@ -89,13 +112,39 @@ class Pair:
             if after is not None:
                 kept.setdefault(after, slot)
         fresh = (disk for disk in range(DISKS) if disk >= self.old.count)
-        return before, [kept[slot] if slot in kept else next(fresh) for slot in range(self.new.count)]
+        best = [kept[slot] if slot in kept else next(fresh) for slot in range(self.new.count)]
+        wanted = self.seats(before, best, max((*before, *best)) + 1) if self.seats else best
+        assert len({*wanted}) == self.new.count and max(wanted) < DISKS
+        return before, wanted
+
+    @property
+    def pairing(self) -> Pairing:
+        before, after = self.members
+        stays = [after.index(disk) if disk in after else None for disk in before]
+        return pair(stays, self.old, self.new)
+
+    @property
+    def large(self) -> int | None:
+        """The disk whose member is larger than all others."""
+        if self.old.even and self.new.even:
+            return None
+        return self.members[1][-1] if self.old.level == "raid0" and self.old.even else 0
 
 
-def _text(shape: Shape, members: list[int]) -> str:
-    lines = [
-        f'level: {shape.level}, members: [{", ".join(f"d{n}.p" for n in members)}], metadata: "{shape.metadata}"'
-    ]
+def _pairs() -> Iterator[Pair]:
+    """All pairs of shapes; those of RAID0 are of unequal members, or not, by the members that stay."""
+    for old, new in product(SHAPES, SHAPES):
+        if (
+            {old.level, new.level} != {"raid0"}
+            or old.even == new.even
+            or (old.even and new.count > old.count)
+        ):
+            yield Pair(old, new)
+
+
+def _text(shape: Shape, members: list[int], large: int | None = None) -> str:
+    named = ", ".join(f"d{n}.{'q' if n == large else 'p'}" for n in members)
+    lines = [f'level: {shape.level}, members: [{named}], metadata: "{shape.metadata}"']
     lines += [f"chunk: {shape.chunk // KIB}KiB"] if shape.chunk else []
     lines += [f"layout: {shape.layout}"] if shape.layout else []
     match shape.policy:
@@ -122,9 +171,9 @@ def _plan(text: str, folder: Path) -> Plan:
 def _kinds() -> list[list[Pair]]:
     """All pairs, those together that have the same answers between the same levels."""
     found: dict[object, list[Pair]] = {}
-    for old, new in product(SHAPES, SHAPES):
-        answers = tuple((change.key, change.answer) for change in changes(old, new))
-        found.setdefault((old.level, new.level, answers), []).append(Pair(old, new))
+    for each in _pairs():
+        answers = tuple((change.key, change.answer) for change in changes(each.old, each.new))
+        found.setdefault((each.old.level, each.new.level, answers), []).append(each)
     return list(found.values())
 
 
@@ -146,7 +195,8 @@ def _drawn(dice: Random | None, count: int) -> list[Pair]:
 def test_every_answer_is_whole() -> None:
     """All pairs: a way has commands, what is impossible a reason, and nothing is given a backup file."""
     seen: set[object] = set()
-    for old, new in product(SHAPES, SHAPES):
+    for each in _pairs():
+        old, new = each.old, each.new
         found = list(changes(old, new))
         assert bool(found) == (old != new), (old, new)
         for change in found:
@@ -161,7 +211,7 @@ def test_every_answer_is_whole() -> None:
             seen |= {answer.reason, *answer.before}
     assert set(BEFORE) == set(Before) and set(REASONS) == set(Reason)
     assert {*Reason} - seen == {
-        Reason.UNEVEN,
+        Reason.OTHER_SLOTS,
         Reason.SIZE,
         Reason.NOTHING_TWICE,
         Reason.SHRINKS_NOT,
@@ -201,8 +251,36 @@ def _pattern(command: str) -> str:
 
 def test_all_say_the_same(dice: Random | None, tmp_path: Path) -> None:
     plans: dict[str, Plan] = {}
-    for number, pair in enumerate(_drawn(dice, 60)):
-        _say_the_same(pair, tmp_path / str(number), plans)
+    for number, each in enumerate(_drawn(dice, 60)):
+        _say_the_same(each, tmp_path / str(number), plans)
+
+
+def _drawn_with_others(dice: Random | None, count: int) -> list[Pair]:
+    """Pairs of even shapes whose members are not what they would be at best: of each two levels, or of some."""
+    kinds: dict[object, list[Pair]] = {}
+    for each in (one for pairs in _kinds() for one in pairs):
+        if each.old.even and each.new.even:
+            is_way = all(change.answer.possible for change in changes(each.old, each.new))
+            kinds.setdefault((each.old.level, each.new.level, is_way), []).append(each)
+    drawn = [(pairs, seats) for pairs in kinds.values() for seats in OTHERS.values()]
+    if dice is None:
+        return [replace(pairs[len(pairs) // 2], seats=seats) for pairs, seats in drawn]
+    return [replace(dice.choice(pairs), seats=seats) for pairs, seats in dice.sample(drawn, count)]
+
+
+def test_all_say_the_same_of_other_members(dice: Random | None, tmp_path: Path) -> None:
+    """Members that leave, join and change places at once."""
+    plans: dict[str, Plan] = {}
+    for number, each in enumerate(_drawn_with_others(dice, 30)):
+        _say_the_same(each, tmp_path / str(number), plans)
+
+
+@pytest.mark.parametrize("seats", OTHERS)
+@pytest.mark.parametrize("counts", [(2, 2), (3, 2), (2, 3), (3, 3)], ids=str)
+def test_all_say_the_same_of_other_mirrors(counts: tuple[int, int], seats: str, tmp_path: Path) -> None:
+    """They are many members' changes at once, and none may leave fewer than two in sync."""
+    old, new = (Shape("raid1", count, None, None, "1.2", "bitmap") for count in counts)
+    _say_the_same(Pair(old, new, OTHERS[seats]), tmp_path, {})
 
 
 def test_a_row_is_all_that_a_new_change_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,59 +300,91 @@ def test_a_row_is_all_that_a_new_change_takes(tmp_path: Path, monkeypatch: pytes
 
 def _say_the_same(pair: Pair, root: Path, plans: dict[str, Plan]) -> None:
     """The first shape is made, and the second one is asked for."""
-    before, after = (
-        _text(shape, disks) for shape, disks in zip((pair.old, pair.new), pair.members, strict=True)
-    )
+    shapes = zip((pair.old, pair.new), pair.members, strict=True)
+    before, after = (_text(shape, disks, pair.large) for shape, disks in shapes)
     state = machine(root)
     plans |= {text: _plan(text, root) for text in (before, after) if text not in plans}
     assert apply(plans[before], Simulated(plans[before], root, state)) == "done"
     wanted = {change.key: change.answer for change in changes(pair.old, pair.new)}
-    _as_diff_says(wanted, before, after)
+    _as_diff_says(wanted, pair.pairing, before, after)
     later = plans[after]
     past = read_past(root / "var/lib/raidplan")
     decided = decide(later, Simulated(later, root, state).read(later), past, here=False)
     commands = [step.action.argv for step in decided.left.steps if isinstance(step.action, Run)]
     _as_apply_says(wanted, pair, decided.refusals, commands)
+    _keeps_what_is_wanted(decided.refusals, plans[before], later)
 
 
-def _as_diff_says(wanted: dict, before: str, after: str) -> None:  # type: ignore[type-arg]
+def _as_diff_says(wanted: dict[str, Answer], members: Pairing, before: str, after: str) -> None:
     made = diff(side(before), side(after))
-    if not wanted:
+    if not wanted and members.answer is None:
         assert "arrays.a" not in fates(made)
         return
-    told = ways(made, "arrays.a")
+    told, in_slots = ways(made, "arrays.a"), not members.answer or members.answer.possible
     for key, answer in wanted.items():
-        assert told[key] == (short(answer) if answer.possible else None), (key, before, after)
-    impossible = any(not answer.possible for answer in wanted.values())
+        if in_slots or key != "raid-devices":  # else those that join may not be free
+            assert told[key] == (short(answer) if answer.possible else None), (key, before, after)
+    for _, slot in members.exchanged:
+        assert members.answer is not None
+        assert told[f"members.{slot}"] == (short(members.answer) if in_slots else None), (before, after)
+    impossible = not in_slots or any(not answer.possible for answer in wanted.values())
     assert (fates(made)["arrays.a"] == "re-created") is impossible, (told, before, after)
 
 
 def _as_apply_says(
-    wanted: dict, pair: Pair, refusals: tuple[Refusal, ...], commands: list[tuple[str, ...]]
-) -> None:  # type: ignore[type-arg]
+    wanted: dict[str, Answer], pair: Pair, refusals: tuple[Refusal, ...], commands: list[tuple[str, ...]]
+) -> None:
     said = [each for each in refusals if each.place == "arrays.a"]
     told = ", ".join(command for each in said for command in each.figures.get("commands", ()))
+    members, cases = pair.pairing.answer, {(each.case, each.figures.get("cause")) for each in said}
     reasons = [answer.reason for answer in wanted.values() if answer.reason]
-    if all(answer.kind is Kind.BY_APPLY for answer in wanted.values()):
+    if reasons or (members and members.reason):
+        order = not reasons and sorted(pair.members[0]) == sorted(pair.members[1])
+        assert cases == {
+            ("order", None) if order else ("new-array", [*reasons, members and members.reason][0])
+        }
+    elif members is None and all(answer.kind is Kind.BY_APPLY for answer in wanted.values()):
         assert said == [], pair
         for answer in wanted.values():
             assert argv(answer, node="/dev/md/a") in commands, pair
-    elif reasons:
-        found = {(each.case, each.figures.get("cause")) for each in said}
-        assert found == {("new-array", reasons[0])}, pair
     else:
-        for answer in wanted.values():
+        assert (("order", None) in cases) is (members is REORDERED)
+        later = {"raid-devices"} if pair.pairing.exchanged and "level" not in wanted else {*()}
+        now = [answer for key, answer in wanted.items() if key not in later]
+        for answer in [*now, *([members] if members else [])]:
             for command in answer.commands if answer.kind is Kind.BY_HAND else ():
                 assert re.search(_pattern(command), told), (pair, command, told)
+        assert not later or "--raid-devices" not in told, "the number of members waits for the copies"
         assert "new-array" not in {each.case for each in said}, pair
     assert not said or not [each for each in commands if each[:2] == ("mdadm", "--grow")], (
         "nothing is changed beside a refusal"
     )
 
 
+def _keeps_what_is_wanted(refusals: tuple[Refusal, ...], old: Plan, new: Plan) -> None:
+    """No command takes a member out that the new layout has, or more of them than its number says, and none adds one that is there."""
+    now, wanted = (
+        next(
+            texts(step.proof.expect["members"])
+            for step in plan.steps
+            if step.proof and step.proof.kind == "array"
+        )
+        for plan in (old, new)
+    )
+    for each in (command for refusal in refusals for command in texts(refusal.figures.get("commands"))):
+        out, _, into = each.partition(" --with ")
+        named = [f"partition:{word}" for word in re.findall(r"by-partuuid/(\S+)", out)]
+        devices = [device for device in named if device in (*now, *wanted)]
+        if re.search(r"--(fail|remove|zero-superblock|replace) ", out):
+            assert not {*devices} & {*wanted}, each
+            assert into or len(devices) <= max(0, len(now) - len(wanted)), each
+        elif re.search(r"--(add|add-spare) ", out):
+            assert not {*devices} & {*now} and {*devices} <= {*wanted}, each
+
+
 def test_what_is_read_back_has_the_shape_that_was_planned(tmp_path: Path) -> None:
     for one in SHAPES[::17]:
-        plan = _plan(_text(one, list(range(one.count))), tmp_path)
+        plan = _plan(_text(one, list(range(one.count)), None if one.even else 0), tmp_path)
         (proof,) = (step.proof for step in plan.steps if step.id == "array.a.create")
         assert proof is not None
         read = shape(proof.expect)

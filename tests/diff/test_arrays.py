@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidplan.diff.statement import Statement
+from raidplan.diff.statement import Statement, statement
 from raidplan.plan.changes import Before
 from tests.diff.layouts import DISKS, compared, fates, hint, lost, notes, thing, ways, why
 
@@ -70,7 +70,7 @@ CHANGED = {
     "a spare": ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-5>], spares: [d6]", {"spares": "mdadm --manage --add-spare"}),
     "a free disk for a member": ("level: raid6, members: [d<0-5>]", "level: raid6, members: [d<0-4>, d9]", {"members.5": REPLACE}),
     "free disks for all members": ("level: raid1, members: [d<0-1>]", "level: raid1, members: [d<2-3>]", {"members.0": REPLACE, "members.1": REPLACE}),
-    "a mirror's members reordered": ("level: raid1, members: [d0, d1]", "level: raid1, members: [d1, d0]", {"members.0": REBUILD, "members.1": REBUILD}),
+    "a mirror's members reordered": ("level: raid1, members: [d0, d1]", "level: raid1, members: [d1, d0]", {"members.0": "none", "members.1": "none"}),
     "the sync at creation": ("level: raid5, members: [d<0-5>]", "level: raid5, members: [d<0-5>], initial_sync: zero", {"initial_sync": "none"}),
     "old metadata": (
         "level: raid5, members: [d<0-5>], metadata: \"0.90\", bitmap: none", "level: raid5, members: [d<0-5>], metadata: \"1.0\", bitmap: none", {"metadata": METADATA}),
@@ -200,6 +200,25 @@ def test_slots_mean_nothing_to_a_mirror(name: str) -> None:
     said = notes(thing(made, A).changes)
     assert any("its slots" in each for each in said) is bool(order)
     assert not order or f" {order}:" in said[-1]
+
+
+def test_only_the_layout_changes_the_order_of_a_mirror() -> None:
+    """A member that is taken out and added again gets the only empty slot, which is its own."""
+    made = compared(*(layout(f"level: raid1, members: [{each}]") for each in ("d0, d1, d2", "d1, d2, d0")))
+    assert ways(made, A) == {f"members.{slot}": "none" for slot in range(3)} and lost(made) == []
+    for change in thing(made, A).changes:
+        assert change.how and change.how.notes == (statement("order", members=("d0", "d1", "d2")),)
+
+
+def test_a_member_in_another_slot_of_its_disk_is_not_written_over() -> None:
+    """Both partitions of a disk are members: neither is free for the place of the other."""
+    disks = "  disks: {d<0-2>: {serial: S<1>, size: 3TB, partitions: {p: {size: 1TB}, q: {size: 1TB}}}}\n"
+    old, new = (
+        layout(f"level: raid6, members: [{each}, d1.p, d1.q, d2.p]", disks)
+        for each in ("d0.p, d0.q", "d0.q, d0.p")
+    )
+    made = compared(old, new)
+    assert ways(made, A) == {"members.0": None, "members.1": None} and fates(made)[A] == "re-created"
 
 
 def test_disks_of_a_mirror_that_are_renamed_keep_their_slots() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from raidplan.apply.change.by_hand import Advice, commands
@@ -23,42 +23,59 @@ from raidplan.plan.changes import (
     Before,
     Change,
     Kind,
-    Reason,
+    Pairing,
     Shape,
     changes,
-    exchange,
+    pair,
     resize,
 )
 from raidplan.plan.identities import node_of
 from raidplan.plan.step import Value
 
+NO_SIZES: Mapping[str, int] = {}
 KEYS = {"members": "raid-devices", "component": "size"}
 """Properties that the table knows by another name than the facts do."""
 
 
-def shape(array: Mapping[str, Value]) -> Shape:
-    """The shape of an array as it is read from the machine, or as a step promises it."""
+def shape(array: Mapping[str, Value], sizes: Mapping[str, int] = NO_SIZES) -> Shape:
+    """The shape of an array as it is read from the machine, or as a step promises it.
+
+    `sizes`: the bytes of devices, by their identities in proofs, as far as they are known.
+    """
     level, chunk, layout, size = (array.get(name) for name in ("level", "chunk", "layout", "size"))
     chunked = str(level) in LEVELS and LEVELS[str(level)].chunked
+    members = texts(array.get("members"))
+    unit = chunk if chunked and isinstance(chunk, int) else None
     return Shape(
         str(level),
-        len(texts(array.get("members"))),
-        chunk if chunked and isinstance(chunk, int) else None,
+        len(members),
+        unit,
         str(layout) if layout else None,
         str(array.get("metadata", "")),
         str(array.get("consistency", "")),
         size if isinstance(size, int) else None,
+        # A zone ends with a whole chunk; what is less than that on some members does not count.
+        even=len({sizes[each] // (unit or 1) for each in members if each in sizes}) < 2,
     )
 
 
-def differences(found: Properties, planned: Mapping[str, Value]) -> dict[str, Change]:
+def differences(
+    found: Properties, planned: Mapping[str, Value], sizes: Mapping[str, int] = NO_SIZES
+) -> dict[str, Change]:
     """The differences between the shape of an array and the planned one, by the table's names."""
-    before, after = shape(found), shape(planned)
+    before, after = shape(found, sizes), shape(planned, sizes)
     if before.policy != after.policy or before.metadata != after.metadata:
         after = replace(
             after, size=before.size
         )  # what is kept beside the data takes more or less of the members
     return {change.key: change for change in changes(before, after)}
+
+
+def paired(found: Properties, planned: Mapping[str, Value]) -> Pairing:
+    """The members of an array beside the planned ones."""
+    now, wanted = texts(found.get("members")), texts(planned.get("members"))
+    stays = [wanted.index(each) if each in wanted else None for each in now]
+    return pair(stays, shape(found), shape(planned))
 
 
 def policy_by_apply(found: Properties, planned: Mapping[str, Value]) -> Answer | None:
@@ -74,16 +91,25 @@ def array_by_hand(
     planned: Mapping[str, Value],
     shown: Callable[[str], str],
     named: Callable[[str], str] = str,
+    sizes: Mapping[str, int] = NO_SIZES,
 ) -> Advice:
     """Advice about one property; `shown` turns a device's identity in proofs into its name in a shell, `named` into that in
-    the layout."""
-    differing = differences(found, planned)
-    reason = _impossible(differing, found, planned)
+    the layout, and `sizes` has the bytes of devices."""
+    differing, members = differences(found, planned, sizes), paired(found, planned)
+    now, wanted = texts(found.get("members")), texts(planned.get("members"))
+    is_whole = "missing" not in now  # a missing one has to be there before anything else is changed
+    reason = next((each.answer.reason for each in differing.values() if each.answer.reason), None)
+    if is_whole and members.answer and not reason:
+        reason = members.answer.reason
+        if sorted(now) == sorted(wanted) and (reason or name == "members"):
+            return Advice("order", {"members": tuple(map(named, now))})
     if reason:
         return Advice("new-array", {"cause": reason})
     values = _values(node, found, planned, shown)
-    if "missing" in texts(found.get("members")) or (name == "members" and "raid-devices" not in differing):
-        return _members(values, found, planned, named)
+    if not is_whole:
+        return _filled(values, found, planned, shown)
+    if name == "members" and members.exchanged:
+        return _exchanged(values, found, planned, shown)
     change = differing.get(KEYS.get(name, name))
     if change is not None:
         return commands(change.answer, values)
@@ -91,9 +117,9 @@ def array_by_hand(
         return commands(RENAMED, values)
     if name == "journal" and planned.get("journal") and "consistency" not in differing:
         return commands(JOURNAL_EXCHANGED if found.get("journal") else JOURNAL_ADDED, values)
-    now, wanted = found.get(name), planned.get(name)
-    if not differing and isinstance(now, int) and isinstance(wanted, int):
-        return commands(resize(shape(found), smaller=wanted < now), values)
+    before, after = found.get(name), planned.get(name)
+    if not differing and isinstance(before, int) and isinstance(after, int):
+        return commands(resize(shape(found), smaller=after < before), values)
     return Advice("follows", {"differing": tuple(differing)})
 
 
@@ -105,57 +131,58 @@ def after_sync(found: Properties, case: str, node: str) -> Advice:
     return Advice(case, {"node": node, **({"action": action} if case == "syncing" else {})})
 
 
-def _impossible(
-    differing: Mapping[str, Change], found: Properties, planned: Mapping[str, Value]
-) -> Reason | None:
-    """Why the array as a whole cannot become what is planned: one such property is enough."""
-    for change in differing.values():
-        if change.answer.reason:
-            return change.answer.reason
-    now, wanted = texts(found.get("members")), texts(planned.get("members"))
-    others = len(now) == len(wanted) and sorted(now) != sorted(wanted) and "missing" not in now
-    return exchange(shape(found), shape(planned)).reason if others else None
-
-
-def _members(
-    values: Mapping[str, str], found: Properties, planned: Mapping[str, Value], named: Callable[[str], str]
+def _filled(
+    values: Mapping[str, str], found: Properties, planned: Mapping[str, Value], shown: Callable[[str], str]
 ) -> Advice:
-    """Advice for as many members, of which some are others; a missing one has to be there before anything else is changed."""
-    now, wanted = texts(found.get("members")), texts(planned.get("members"))
+    """Advice for empty slots."""
+    wanted = [each for each in texts(planned.get("members")) if each not in texts(found.get("members"))]
+    added = [each for each in wanted if each not in texts(found.get("spares"))]
     first = (FAILED_REMOVED,) if found.get("faulty") else ()
-    if "missing" in now:
-        is_in_it = "new" in values and "added" not in values  # as a spare, which md takes by itself
-        if is_in_it and not first:
-            return after_sync(found, "rebuilt", values["node"])
-        filled = MISSING_FILLED._replace(commands=(*first, *(() if is_in_it else MISSING_FILLED.commands)))
-        return commands(filled, {**values, "new": values.get("added", "NEW")}, "member-missing")
-    if sorted(now) == sorted(wanted):
-        return Advice("order", {"members": tuple(map(named, now))})
-    is_spare = {*now} - {*wanted} <= {*texts(planned.get("spares"))}
-    again = SPARE_AGAIN if is_spare else ()
-    both = EXCHANGED.commands if "added" in values else EXCHANGED.commands[1:]
+    is_in_it = bool(wanted) and not added  # as a spare, which md takes by itself
+    if is_in_it and not first:
+        return after_sync(found, "rebuilt", values["node"])
+    filled = MISSING_FILLED._replace(commands=(*first, *(() if is_in_it else MISSING_FILLED.commands)))
+    return commands(filled, {**values, "new": _nodes(added, shown) or "NEW"}, "member-missing")
+
+
+def _exchanged(
+    values: Mapping[str, str], found: Properties, planned: Mapping[str, Value], shown: Callable[[str], str]
+) -> Advice:
+    """Advice for members in the place of others, before their number changes: until the new ones are full, all old ones stay."""
+    now, wanted = texts(found.get("members")), texts(planned.get("members"))
+    pairs = paired(found, planned).exchanged
+    old, new = [now[slot] for slot, _ in pairs], [wanted[slot] for _, slot in pairs]
+    added = [each for each in new if each not in texts(found.get("spares"))]
+    again = SPARE_AGAIN if {*old} <= {*texts(planned.get("spares"))} else ()
     exchanged = EXCHANGED._replace(
-        commands=(*first, *both, *again),
+        commands=(
+            *((FAILED_REMOVED,) if found.get("faulty") else ()),
+            *(EXCHANGED.commands if added else EXCHANGED.commands[1:]),
+            *again,
+        ),
         before=(Before.ONE_BY_ONE,) if again else (),
     )
-    return commands(exchanged, values, "member-exchanged")
+    devices = {"old": _nodes(old, shown), "new": _nodes(new, shown), "added": _nodes(added, shown)}
+    return commands(exchanged, {**values, **devices}, "member-exchanged")
 
 
 def _values(
     node: str, found: Properties, planned: Mapping[str, Value], shown: Callable[[str], str]
 ) -> dict[str, str]:
     """The values for the placeholders of commands; an unknown one stays a word in capitals."""
-    now, wanted = texts(found.get("members")), texts(planned.get("members"))
+    now, wanted, members = (
+        texts(found.get("members")),
+        texts(planned.get("members")),
+        paired(found, planned),
+    )
     values = {"node": node, "count": str(len(wanted))}
-    in_it = (*now, *texts(found.get("spares")))
     for key, listed in (
-        ("new", [each for each in wanted if each not in now]),
-        ("added", [each for each in wanted if each not in in_it]),
-        ("old", [each for each in now if each not in wanted and each != "missing"]),
+        ("new", [wanted[slot] for slot in members.joining]),
+        ("old", [now[slot] for slot in members.leaving]),
         ("members", now),
     ):
         if listed:
-            values[key] = " ".join(_node(each, shown) for each in listed)
+            values[key] = _nodes(listed, shown)
     for key in ("level", "layout", "name"):
         if planned.get(key):
             values[key] = escaped(str(planned[key]))
@@ -170,6 +197,10 @@ def _values(
     if found.get("journal") and found.get("journal") != planned.get("journal"):
         values["old"] = _node(str(found["journal"]), shown)
     return values
+
+
+def _nodes(identities: Iterable[str], shown: Callable[[str], str]) -> str:
+    return " ".join(_node(each, shown) for each in identities)
 
 
 def _node(identity: str, shown: Callable[[str], str]) -> str:

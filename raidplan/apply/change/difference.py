@@ -11,7 +11,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.figures import Figure
 from raidplan.base.hidden import escaped
-from raidplan.base.identity import Identity
+from raidplan.base.identity import Identity, disk_word
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.plan.identities import identity_of, made_nodes
@@ -67,7 +67,7 @@ class Difference:
         assert self.step.proof is not None
         node, expect = self.called, self.step.proof.expect
         if self.step.proof.kind == "array":
-            advice = array_by_hand(self.name, node, self.found, expect, self._called, self._name)
+            advice = array_by_hand(self.name, node, self.found, expect, self._called, self._name, self._sizes)
         else:
             found = {**self.found, self.name: self._shown(self.now)}
             planned = {**expect, self.name: self._shown(self.planned)}
@@ -82,6 +82,14 @@ class Difference:
         made = made_nodes(self.plan)
         names = zip(self.step.guard, self.step.targets[1:], strict=False)
         return next((name for node, name in names if identity_of(node, made) == identity), identity)
+
+    @property
+    def _sizes(self) -> dict[str, int]:
+        """The bytes of devices: of those that are there as they are, of others as planned."""
+        rows = (row for step in self.plan.steps if step.proof for row in step.proof.partitions)
+        planned = {disk_word(disk.name): disk.size for disk in self.plan.disks}
+        planned |= {row.identity: row.size for row in rows}
+        return planned | {block.identity: block.size for block in self.machine.blocks}
 
     def _shown(self, value: Value) -> Value:
         if isinstance(value, list):

@@ -25,14 +25,15 @@ from raidplan.plan.changes.arrays import (
     MISSING_FILLED,
     REBUILT,
     RENAMED,
+    REORDERED,
     SPARE_ADDED,
     SPARE_AGAIN,
     SPARE_REMOVED,
     Change,
     changes,
-    exchange,
     resize,
 )
+from raidplan.plan.changes.members import Pairing, pair
 from raidplan.plan.changes.shape import Shape, slot_after
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "MISSING_FILLED",
     "REBUILT",
     "RENAMED",
+    "REORDERED",
     "SPARE_ADDED",
     "SPARE_AGAIN",
     "SPARE_REMOVED",
@@ -51,15 +53,16 @@ __all__ = [
     "Before",
     "Change",
     "Kind",
+    "Pairing",
     "Reason",
     "Shape",
     "argv",
     "by_apply",
     "by_hand",
     "changes",
-    "exchange",
     "fill",
     "impossible",
+    "pair",
     "resize",
     "short",
     "slot_after",

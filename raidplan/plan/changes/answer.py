@@ -67,6 +67,7 @@ class Reason(StrEnum):
     TYPE = "type"
     STRIPE = "stripe"
     SIZE_OF_EXTENTS = "size-of-extents"
+    OTHER_SLOTS = "other-slots"
 
 
 class Answer(NamedTuple):

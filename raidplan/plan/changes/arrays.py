@@ -34,6 +34,8 @@ SPARE_REMOVED = Answer(Kind.BY_APPLY, ("mdadm --manage {node} --remove {old}",))
 EXCHANGED = by_hand("mdadm {node} --add-spare {added}", "mdadm {node} --replace {old} --with {new}")
 """The old member stays in the array until the new one is full; `added` are those of the new ones that are no spare of it yet."""
 REBUILT = by_hand(FAIL, REMOVE, ADD, before=(Before.ONE_BY_ONE,))
+REORDERED = by_hand(called="none")
+"""Members of a mirror in another order: one that is added again gets the only empty slot, which is its own."""
 MISSING_FILLED = by_hand(ADD)
 MEMBER_ADDED = Answer(Kind.BY_APPLY, (ADD,))
 """Devices of the layout, in place of those that left, where nothing is on them yet."""
@@ -129,13 +131,6 @@ def resize(old: Shape, *, smaller: bool) -> Answer:
     )
 
 
-def exchange(old: Shape, new: Shape, *, unreadable: bool = False) -> Answer:
-    """The answer for another device in place of a member; `unreadable`: of one that cannot be read any more."""
-    if not (LEVELS[old.level].redundant and LEVELS[new.level].redundant):
-        return impossible(Reason.NOTHING_TWICE)
-    return REBUILT if unreadable else EXCHANGED
-
-
 def _reshape(old: Shape, *commands: str, before: tuple[Before, ...] = ()) -> Answer:
     """Data is moved within the members: away from where it lies, which metadata 0.90 cannot say."""
     if old.metadata == "0.90":
@@ -158,11 +153,16 @@ def _is_far(shape: Shape) -> bool:
         return True
 
 
+def _is_uneven(shape: Shape) -> bool:
+    """Beyond the end of its smallest member the data lies in another zone, and mdadm changes arrays of one zone only."""
+    return shape.level == "raid0" and not shape.even
+
+
 def _level(old: Shape, new: Shape) -> Answer:
     pair = old.level, new.level
     if pair in REFUSED:
         return impossible(REFUSED[pair])
-    if old.level == "raid0" and not old.even:
+    if _is_uneven(old):
         return impossible(Reason.UNEVEN)
     if set(pair) == {"raid0", "raid10"}:
         return _mirrored(old, new)
@@ -195,6 +195,8 @@ def _mirrored(old: Shape, new: Shape) -> Answer:
         return impossible(Reason.COUNT)
     if old.chunk != new.chunk:
         return impossible(Reason.LEVEL)
+    if _is_uneven(new):
+        return impossible(Reason.UNEVEN)
     level = "mdadm --grow --level={level} "
     command = (
         f"{level}{{node}}" if old is mirrored else f"{level}--raid-devices={{count}} {{node}} --add {{new}}"
@@ -225,7 +227,7 @@ def _more(old: Shape, new: Shape) -> Answer:
             return by_hand("mdadm --grow {node} --add {new}")
         case "raid1":
             return by_hand(ADD, COUNT, before=(Before.IDLE,))
-        case "raid0" if not old.even:
+        case "raid0" if _is_uneven(old) or _is_uneven(new):
             return impossible(Reason.UNEVEN)
         case "raid0":
             return _reshape(old, f"{COUNT} --add {{new}}")
@@ -246,7 +248,7 @@ def _fewer(old: Shape) -> Answer:
 def _chunk(old: Shape, new: Shape) -> Answer:
     if not LEVELS[new.level].chunked:
         return impossible(Reason.LEVEL)
-    if old.level == "raid0" and not old.even:
+    if _is_uneven(old) or _is_uneven(new):
         return impossible(Reason.UNEVEN)
     if _is_far(old) or _is_far(new):
         return impossible(Reason.FAR)
