@@ -43,7 +43,7 @@ class Members:
 
     @cached_property
     def pairing(self) -> Pairing:
-        """What the table of changes says of them."""
+        """The answer of the table of changes about them."""
         stays = [self._stays_as(place) for place in self.old]
         return pair(stays, self.before, self.after, self.unreadable)
 

@@ -79,7 +79,7 @@ def sizes(old: Place, new: Place, found: Trend, *, named: bool = False) -> tuple
 
 
 def as_made(key: str, old: int, new: int) -> Iterator[Change]:
-    """What was fixed when a thing was made, where a new one of this size would have another value."""
+    """The properties that were fixed when a thing was made, where a new one of this size would have another value."""
     if old != new:
         yield Change(key, old, new, way(contents.AS_MADE))
 

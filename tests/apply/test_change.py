@@ -117,7 +117,10 @@ def test_a_hint_names_the_device(change: str, case: str, tmp_path: Path) -> None
     blocks = tuple(BlockFact(disk.node[5:], disk.node, disk.node, "disk", disk.size) for disk in read.disks)
     found = reasons(later, root, replace(read, blocks=blocks))
     assert "/dev/d2" in [
-        each.figures["node"] for each in found if (each.code, each.case) == ("differs", case)
+        word
+        for each in found
+        if (each.code, each.case) == ("differs", case)
+        for word in (each.figures.get("node"), *str(each.figures.get("commands")).split())
     ]
     assert "{" not in " ".join(sentences(found))
 

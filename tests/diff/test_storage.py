@@ -351,7 +351,10 @@ def test_a_group_gets_smaller_if_its_volumes_fit() -> None:
     text = EIGHT + "arrays: {a: {level: raid6, members: [d<0-MOST>]}}\n" + ON_ARRAYS.format("a")
     large, small = text.replace("MOST", "5"), text.replace("MOST", "3")
     made = compared(large, small)
-    assert lost(made) == [] and ways(made, G) == {"devices": "pvmove, pvresize --setphysicalvolumesize"}
+    assert lost(made) == [] and ways(made, G) == {
+        "devices": "pvmove, pvresize --setphysicalvolumesize",
+        "data_start": "none",
+    }
     assert ways(made, "arrays.a") == {
         "raid-devices": "mdadm --grow --array-size, mdadm --grow --raid-devices"
     }

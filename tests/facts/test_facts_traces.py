@@ -139,7 +139,7 @@ def test_f24_a_bad_checksum_is_told_and_mdadm_does_not_see_it(tmp_path: Path, ve
     file = image(tmp_path)
     member(file, version)
     at = PLACES[version](SIZE) + 24
-    put(file, at, b"\xa5")
+    put(file, at, bytes([file.read_bytes()[at] ^ 0xFF]))
     (trace,) = traces(file)
     assert (trace.type, trace.detail) == ("linux_raid_member", f"metadata {version}, bad checksum")
 

@@ -33,7 +33,6 @@ NONE_GIVEN = {
     "leftovers.py:_table": "partitions",
     "leftovers.py:partitions_on": "partitions",
     "leftovers.py:losses": "what is destroyed, for the list that a person reads",
-    "by_hand.py:_without_type": "a partition table's rows",
     "change_contents.py:remount_words": "words of mount",
     "conflicts.py:_files": "files and their lines",
     "conflicts.py:_implied_names": "what lines of ours mean",

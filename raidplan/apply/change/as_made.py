@@ -1,4 +1,4 @@
-"""What is fixed when an object is made and stays so when that grows or shrinks: the plan then expects no more of it.
+"""Properties that are fixed when an object is made and stay so when that grows or shrinks: the plan then expects no more of it.
 
 A file system keeps the size of its blocks and the inodes of each group, a physical volume and an encryption the bytes in
 front of their data, which a new one would have by the stripe of the grown array.
