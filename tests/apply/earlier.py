@@ -46,6 +46,15 @@ def plan_of(folder: Path, change: Callable[[dict], None] | None = None) -> Plan:
     return made
 
 
+def plan_of_text(text: str, folder: Path) -> Plan:
+    """The plan of a layout without its first two lines."""
+    file = folder / "layout.yaml"
+    file.write_text(f"version: 1\nhost: h\n{text}")
+    plan, loaded = pipeline.plan(pipeline.check(str(file)))
+    assert plan is not None, (text, loaded.findings)
+    return plan
+
+
 def standing(folder: Path, root: Path) -> State:
     """The machine after the earlier layout was applied."""
     state, plan = machine(root), plan_of(folder)

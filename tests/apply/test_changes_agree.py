@@ -37,7 +37,7 @@ from raidplan.plan.changes import (
 )
 from raidplan.plan.step import Plan, Run
 from raidplan.render.change_words import BEFORE, REASONS
-from raidplan.review import pipeline
+from tests.apply.earlier import plan_of_text
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated
 from tests.diff.layouts import fates, side, ways
@@ -157,14 +157,6 @@ def _text(shape: Shape, members: list[int], large: int | None = None) -> str:
         case "journal":
             lines.append(f"consistency: journal, journal: d{DISKS - 1}.j")
     return f"{HARDWARE}arrays: {{a: {{{', '.join(lines)}}}}}\n"
-
-
-def _plan(text: str, folder: Path) -> Plan:
-    file = folder / "layout.yaml"
-    file.write_text(f"version: 1\nhost: h\n{text}")
-    plan, loaded = pipeline.plan(pipeline.check(str(file)))
-    assert plan is not None, (text, loaded.findings)
-    return plan
 
 
 @cache
@@ -304,7 +296,7 @@ def _say_the_same(pair: Pair, root: Path, plans: dict[str, Plan]) -> None:
     shapes = zip((pair.old, pair.new), pair.members, strict=True)
     before, after = (_text(shape, disks, pair.large) for shape, disks in shapes)
     state = machine(root)
-    plans |= {text: _plan(text, root) for text in (before, after) if text not in plans}
+    plans |= {text: plan_of_text(text, root) for text in (before, after) if text not in plans}
     assert apply(plans[before], Simulated(plans[before], root, state)) == "done"
     wanted = {change.key: change.answer for change in changes(pair.old, pair.new)}
     _as_diff_says(wanted, pair.pairing, before, after)
@@ -385,7 +377,7 @@ def _keeps_what_is_wanted(refusals: tuple[Refusal, ...], old: Plan, new: Plan) -
 
 def test_what_is_read_back_has_the_shape_that_was_planned(tmp_path: Path) -> None:
     for one in SHAPES[::17]:
-        plan = _plan(_text(one, list(range(one.count)), None if one.even else 0), tmp_path)
+        plan = plan_of_text(_text(one, list(range(one.count)), None if one.even else 0), tmp_path)
         (proof,) = (step.proof for step in plan.steps if step.id == "array.a.create")
         assert proof is not None
         read = shape(proof.expect)

@@ -10,8 +10,8 @@ import pytest
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.diff import diff
-from raidplan.plan.step import Plan, Run
-from raidplan.review import pipeline
+from raidplan.plan.step import Run
+from tests.apply.earlier import plan_of_text
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated
 from tests.diff.layouts import side, ways
@@ -65,14 +65,6 @@ PAIRS: dict[str, tuple[str, str, dict[str, str | None]]] = {
 """Before, after, and for each thing the command that both name; None where both say that there is none."""
 
 
-def _plan(text: str, folder: Path) -> Plan:
-    file = folder / "layout.yaml"
-    file.write_text(f"version: 1\nhost: h\n{text}")
-    plan, loaded = pipeline.plan(pipeline.check(str(file)))
-    assert plan is not None, (text, loaded.findings)
-    return plan
-
-
 @pytest.mark.parametrize("pair", PAIRS)
 def test_diff_and_apply_say_the_same(pair: str, tmp_path: Path) -> None:
     before, after, wanted = PAIRS[pair]
@@ -91,7 +83,7 @@ def test_partitions_too(tmp_path: Path) -> None:
 
 def _compare(before: str, after: str, wanted: dict[str, str | None], root: Path) -> None:
     """Each thing is said to be changed by the command, or made anew, by both; and `apply` refuses nothing else of them."""
-    state, old, new = machine(root), _plan(before, root), _plan(after, root)
+    state, old, new = machine(root), plan_of_text(before, root), plan_of_text(after, root)
     assert apply(old, Simulated(old, root, state)) == "done"
     decided = decide(
         new, Simulated(new, root, state).read(new), read_past(root / "var/lib/raidplan"), here=False
@@ -118,7 +110,7 @@ def _compare(before: str, after: str, wanted: dict[str, str | None], root: Path)
 
 def test_extents_are_those_of_the_group(tmp_path: Path) -> None:
     hardware = DISKS.replace("TYPE", "raid").replace("SIZE", "2GiB, type: linux")
-    old, new = (_plan(hardware + _group(extent=each), tmp_path) for each in ("4MiB", "1MiB"))
+    old, new = (plan_of_text(hardware + _group(extent=each), tmp_path) for each in ("4MiB", "1MiB"))
     state = machine(tmp_path)
     assert apply(old, Simulated(old, tmp_path, state)) == "done"
     past = read_past(tmp_path / "var/lib/raidplan")

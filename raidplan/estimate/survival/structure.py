@@ -167,14 +167,14 @@ def _booting(topology: Topology, whole: Structure) -> Iterator[Stand]:
     # With `wait`, an array that lacks a member is not started at boot. But once the initramfs has waited 20 s for / or /usr, it
     # starts all arrays (`mdadm --run /dev/md?*` in mdadm's script there): so none waits that can lack disks of theirs alone.
     waits = topology.layout.boot.degraded == "wait"
-    first = [whole.disks[path] for path in looked_for_first(topology)] if waits else []
+    first = [whole.disks[path] for path in early_filesystems(topology)] if waits else []
     for name in needed_at_start(topology):
         waited = waits and topology.layout.filesystems[name].stops_boot
         waited = waited and not frozenset().union(*first).issuperset(whole.disks["filesystems", name])
         yield Stand((("filesystems", name),), whole=waited)
 
 
-def looked_for_first(topology: Topology) -> list[Path]:
+def early_filesystems(topology: Topology) -> list[Path]:
     """The file systems that the initramfs waits for and mounts: / and /usr."""
     entries = topology.layout.filesystems.items()
     return [("filesystems", name) for name, entry in entries if entry.mount in ("/", "/usr")]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from raidplan.base.findings import Path
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, Structure, structure
 from raidplan.estimate.survival.loss import outcomes
-from raidplan.estimate.survival.structure import looked_for_first
+from raidplan.estimate.survival.structure import early_filesystems
 from raidplan.topology import Topology
 
 
@@ -22,7 +22,7 @@ def outcomes_at_boot(topology: Topology, absent: Iterable[str]) -> dict[Path, Ou
     whole = structure(topology)
     absent = tuple(absent)
     found = promised = outcomes(whole, absent)
-    if topology.layout.boot.degraded == "wait" and promised.keys().isdisjoint(looked_for_first(topology)):
+    if topology.layout.boot.degraded == "wait" and promised.keys().isdisjoint(early_filesystems(topology)):
         found = outcomes(_waiting(whole), absent)
     needed = (
         [promised.get(BOOT, Outcome.INTACT)]
