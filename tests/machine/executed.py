@@ -13,8 +13,12 @@ from raidplan.twin.server import Twin
 from raidplan.twin.server.ssh import Result
 from tests.machine.look import serials_by_node
 
-TRACE = "strace --follow-forks --seccomp-bpf --quiet=all --string-limit=65536 --trace=execve,fork,vfork,clone,clone3"
-"""In front of a command, with `--output FILE`."""
+TRACE = "strace --follow-forks --seccomp-bpf --quiet=all --string-limit=65536 --trace=execve,fork,vfork,clone,clone3,set_robust_list"
+"""In front of a command, with `--output FILE`.
+
+A thread begins with set_robust_list: until a thread has made one of these calls, strace 6.1 stops it at every call of any kind,
+and raidplan reads disks in threads.
+"""
 MADE = re.compile(r"(?:v?fork|clone3?)\b(?P<how>.*)\) *= (?P<child>\d+)")
 STARTED = re.compile(r"execve\(\"[^\"]*\", (?P<argv>\[.*?\]), 0x\S+ /\* \d+ vars \*/\) *= 0")
 
