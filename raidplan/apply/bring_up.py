@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from types import MappingProxyType
 
-from raidplan.apply.decide.not_started import STATES, missing_members
+from raidplan.apply.decide.lost_superblocks import STATES
+from raidplan.apply.decide.not_started import missing_members
 from raidplan.apply.refusal import Code, Refusal, refusal
 from raidplan.apply.strangers import inside, mounted, strangers
 from raidplan.apply.world import World

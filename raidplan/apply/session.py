@@ -11,7 +11,7 @@ from raidplan.apply.execute import WORKERS, Event, Outcome, execute
 from raidplan.apply.journal.journal import Journal
 from raidplan.apply.journal.past import HEADERS, Past
 from raidplan.apply.journal.sectors import compared
-from raidplan.apply.journal.step_fingerprints import disks_below, marks, marks_of_added
+from raidplan.apply.journal.step_fingerprints import disks_below, marks, marks_of_added, marks_of_disks
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown.assembly_hold import lift
@@ -45,6 +45,7 @@ def carry_out(
                 **marks_of_added(decision.whole, decision.disks, written),
                 **marks(decision.whole, decision.disks),
             }
+            journal.disks = marks_of_disks(decision.whole, decision.disks)
             journal.origins = {step.id: step.origin for step in added}
             journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
             journal.copied(*keep(start, journal.folder))

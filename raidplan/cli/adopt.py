@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, forgettable, look, missing
 from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.decide.unplanned import unplanned
 from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, Journal, open_journal
 from raidplan.apply.journal.lock import Held, only_one
+from raidplan.apply.journal.step_fingerprints import marks, marks_of_disks
 from raidplan.apply.refusal import Code, Refusal, refusal, unmatched
 from raidplan.apply.world import World
 from raidplan.cli import FINDINGS, OK, REFUSED, UNABLE
@@ -18,7 +19,7 @@ from raidplan.cli.apply import plan_of
 from raidplan.cli.output import talk
 from raidplan.cli.refusals import refuse
 from raidplan.cli.state import state_folder
-from raidplan.facts import Machine
+from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import match
 from raidplan.facts.run import run as ask
 from raidplan.plan.step import Plan
@@ -48,6 +49,7 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
         return refuse(*map(unmatched, mismatches))
     named = machine.named({disk.node: name for name, disk in disks.items()})
     journal = _journal(plan, arguments, world)
+    _mark(journal, plan, disks)
     try:
         return _record(plan, named, journal, arguments.forget)
     except OSError as error:
@@ -55,6 +57,13 @@ def _adopt(plan: Plan, arguments: argparse.Namespace) -> int:
             f"stopped: the journal {journal.file} takes no record: {error.strerror}; earlier records stay, adopt again"
         )
         return UNABLE
+
+
+def _mark(journal: Journal, plan: Plan, disks: Mapping[str, DiskFact]) -> None:
+    """Lets records name the disks. Only a table that is as planned was certainly made as the step makes it."""
+    tables = {step.id for step in plan.steps if step.proof and step.proof.kind == "table"}
+    journal.marks = {step: on for step, on in marks(plan, disks).items() if step in tables}
+    journal.disks = marks_of_disks(plan, disks)
 
 
 def _record(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str] = ()) -> int:

@@ -118,7 +118,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
     },
     "superblocks-lost": {
         "": f"{LOST}: {LOOKED_AT}",
-        "changed": f"{LOST} (the layout or a disk was changed since: first compare every value with those of the array): {LOOKED_AT}",
+        "changed": f"{LOST} (it was adopted, or the layout or a disk was changed since: first compare every value with those of the array): {LOOKED_AT}",
         "table": f"{TABLE_LOST}. This command writes the table again, and no data: `{{command}}`; {FIRST}",
         "other-table": f"{TABLE_LOST}. The layout has another table for it now: write the one of then, which is the input of sfdisk in "
         f"the step {{step}} of {{file}}; {FIRST}",

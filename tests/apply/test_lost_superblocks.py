@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,16 +17,17 @@ from raidplan.apply.teardown.layers import STOPPED
 from raidplan.base.identity import md_form
 from raidplan.base.size import KIB, MIB
 from raidplan.cli import OK, REFUSED
-from raidplan.cli.adopt import _record
+from raidplan.cli.adopt import _mark, _record
 from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
+from raidplan.facts.match import match
 from raidplan.plan.identities import PARTITION, identity_of
 from raidplan.plan.step import Plan, Run, Step
 from raidplan.render.refusals import refusal_text
 from tests.apply import runs
 from tests.apply.asleep import not_assembled, unchanged, wiping
-from tests.apply.earlier import plan_of, set_to, standing
-from tests.apply.runs import impatient
+from tests.apply.earlier import IN_PLACE, plan_of, plan_of_text, set_to, standing
+from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated, State
 
 __all__ = ["impatient"]
@@ -101,13 +103,81 @@ def test_a_stripe_with_too_few_superblocks_left_is_made_again(tmp_path: Path) ->
     assert [each.code for each in decided(tmp_path, state).refusals] == ["not-started"]
 
 
-def test_of_another_shape_or_on_other_disks_its_bytes_decide(tmp_path: Path) -> None:
-    """The layout has another chunk now, which the array never had: so the command is to be compared first."""
-    state, chunk = standing(tmp_path, tmp_path / "root"), set_to("arrays", "p", "chunk", "64KiB")
+OTHERWISE = {
+    "never applied": (set_to("arrays", "p", "chunk", "64KiB"), False),
+    "bitmap": (set_to("arrays", "p", "bitmap", "none"), True),
+    "spare": (IN_PLACE["spare"][0], True),
+}
+"""Layouts that have the array in another form, and whether that was applied."""
+
+
+@pytest.mark.parametrize("left", [LEFT, ""], ids=["bytes", "blank"])
+@pytest.mark.parametrize("case", OTHERWISE)
+def test_in_another_form_its_command_is_to_be_compared_first(case: str, left: str, tmp_path: Path) -> None:
+    state, (change, applied) = standing(tmp_path, tmp_path / "root"), OTHERWISE[case]
+    if applied:
+        plan = plan_of(tmp_path, change)
+        assert apply(plan, Simulated(plan, tmp_path / "root", state)) == "done"
     lost(state, "p")
-    (refusal,) = decided(tmp_path, state, chunk).refusals
+    (refusal,) = decided(tmp_path, state, change, left).refusals
     assert (refusal.code, refusal.case) == ("superblocks-lost", "changed")
-    assert not [e for e in decided(tmp_path, state, chunk, left="").refusals if e.code == "superblocks-lost"]
+
+
+def test_on_other_disks_its_bytes_decide(tmp_path: Path) -> None:
+    state, others = (
+        standing(tmp_path, tmp_path / "root"),
+        set_to("hardware", "disks", "d<0-3>", "serial", "NEW-<1>"),
+    )
+    lost(state, "p")
+    codes = [[each.code for each in decided(tmp_path, state, others, left).refusals] for left in (LEFT, "")]
+    assert "superblocks-lost" in codes[0] and "superblocks-lost" not in codes[1]
+
+
+@pytest.mark.parametrize("knows_disks", [True, False], ids=["", "earlier journal"])
+def test_whole_disks_are_known_by_their_serial_numbers(knows_disks: bool, tmp_path: Path) -> None:
+    """Earlier journals have nothing of the disks alone: in another form of the array, its bytes decide there."""
+    layout = "hardware: {{disks: {{d<0-1>: {{serial: S<1>, size: 4GiB}}}}}}\narrays: {{a: {{level: raid1, members: [d<0-1>], whole_disks: true, bitmap: {}}}}}\n"
+    plan, later = (plan_of_text(layout.format(bitmap), tmp_path) for bitmap in ("internal", "none"))
+    root = tmp_path / "root"
+    state = machine(root)
+    assert apply(plan, Simulated(plan, root, state)) == "done"
+    state.objects["array"].clear()
+    state.content.clear()
+    past = read_past(root / "var/lib/raidplan")
+    past = past if knows_disks else replace(past, below={})
+    blocks = [BlockFact(f"d{n}", f"/dev/d{n}", f"/dev/d{n}", "disk", 4 << 30) for n in (0, 1)]
+    there = replace(Simulated(later, root, state).read(later), blocks=tuple(blocks))
+    cases = [(each.code, each.case) for each in decide(later, there, past, here=False).refusals]
+    assert cases == [("superblocks-lost", "changed")] * knows_disks
+
+
+def test_what_udev_made_of_the_members_left_is_stopped_first(tmp_path: Path) -> None:
+    state = standing(tmp_path, tmp_path / "root")
+    uuid, devices = lost(state, "p")
+    state.content[devices[0]] = [f"linux_raid_member {uuid}"]
+    state.objects["array"][uuid] = {
+        "name": "pair:p", "node": "/dev/md127", "device": "md127", "links": [], "state": "inactive", "level": "", "size": 0,
+        "members": [], "spares": [devices[0]],
+    }  # fmt: skip
+    (refusal,) = decided(tmp_path, state).refusals
+    assert refusal.code == "superblocks-lost"
+    assert str(refusal.figures["command"]).startswith(
+        "mdadm --stop /dev/md127 && mdadm --create /dev/md/p --readonly "
+    )
+
+
+def test_an_array_that_was_adopted_is_one_of_ours(tmp_path: Path) -> None:
+    plan, root = plan_of(tmp_path), tmp_path / "root"
+    state = standing(tmp_path, root)
+    shutil.rmtree(root / "var/lib/raidplan")
+    world = Simulated(plan, root, state)
+    named = world.read(plan).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
+    journal = open_journal(root / "var/lib/raidplan", world)
+    _mark(journal, plan, match(plan.disks, world.read(plan))[0])
+    _record(plan, named, journal)
+    lost(state, "p")
+    (refusal,) = decided(tmp_path, state, left="").refusals
+    assert (refusal.code, refusal.case, refusal.place) == ("superblocks-lost", "changed", "arrays.p")
 
 
 def test_what_a_run_has_given_up_and_stopped_is_no_such_array(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from raidplan.facts.machine import PartitionFact, Trace
 from raidplan.plan.step import Plan
 from raidplan.render.refusals import refusal_text
 from tests.apply.asleep import not_assembled, unchanged, wiping
-from tests.apply.earlier import plan_of, set_to, standing
+from tests.apply.earlier import IN_PLACE, plan_of, plan_of_text, set_to, standing
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated, State
 from tests.images import tool
@@ -64,6 +64,46 @@ def zapped(tmp_path: Path) -> State:
 def decided(folder: Path, state: State, change: Callable[..., None] = unchanged) -> Decision:
     plan, root = plan_of(folder, change), folder / "root"
     return decide(plan, Simulated(plan, root, state).read(plan), read_past(root / "var/lib/raidplan"), here=False)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ["spare", "no bitmap"])
+def test_an_array_that_was_changed_since_is_one_of_ours(case: str, tmp_path: Path) -> None:
+    state, change = standing(tmp_path, tmp_path / "root"), IN_PLACE[case][0]
+    plan = plan_of(tmp_path, change)
+    assert apply(plan, Simulated(plan, tmp_path / "root", state)) == "done"
+    zap(state)
+    decision = decided(tmp_path, state, change)
+    assert not decision.left.steps and not decision.left.lost
+    more = {"d3": ("arrays.p",)} if case == "spare" else {}
+    assert {each.place: each.figures["arrays"] for each in decision.refusals} == OF | more
+
+
+def test_a_disk_that_was_exchanged_since_is_one_of_ours(tmp_path: Path) -> None:
+    disks = ", ".join(
+        f"d{n}: {{serial: S{n}, size: 4GiB, partitions: {{p: {{size: 1GiB, type: raid}}}}}}" for n in (0, 1)
+    )
+    layout = f"hardware: {{disks: {{{disks}}}}}\narrays: {{a: {{level: raid1, members: [d0.p, d1.p]}}}}\n"
+    plan, later = plan_of_text(layout, tmp_path), plan_of_text(layout.replace("S1", "S2"), tmp_path)
+    state, root = machine(tmp_path / "root"), tmp_path / "root"
+    assert apply(plan, Simulated(plan, root, state)) == "done"
+    (found,) = state.objects["array"].values()
+    state.content.pop(found["members"].pop())
+    found |= {"members": [*found["members"], "missing"], "degraded": 1, "sync_action": "idle"}
+    state.content.pop("{d1}", None)
+    state.objects["table"] = {
+        uuid: table for uuid, table in state.objects["table"].items() if table["disk"] == "{d0}"
+    }
+    world = Simulated(later, root, state)
+    assert apply(later, world) == "done"
+    assert any(
+        line.startswith("mdadm") and "/dev/md/a" in line and "--add" in line for line in world.executed
+    ), world.executed
+    zap(state)
+    past = read_past(root / "var/lib/raidplan")
+    refusals = decide(later, Simulated(later, root, state).read(later), past, here=False).refusals
+    assert {(each.code, each.case, each.place) for each in refusals} == {
+        ("superblocks-lost", "table", disk) for disk in ("d0", "d1")
+    }
 
 
 @pytest.mark.parametrize("change", [unchanged, wiping])

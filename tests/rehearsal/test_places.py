@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,3 +53,30 @@ def test_a_file_is_found_where_it_lies(node: str, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(places, "members", lambda _: [member])
     byte = places.on_array(str(file))
     assert places.find(node, str(file)) == {"data": {"disk": "disk", "byte": byte, "sector": byte // 512}, "parity": None}  # fmt: skip
+
+
+class Busy:
+    """`sync_min` of an array: it takes no value before the sync has ended, however often it is written."""
+
+    def __init__(self, folder: Path, left: int, error: int = errno.EBUSY) -> None:
+        self.parent, self.left, self.error, self.value = folder, left, error, ""
+
+    def write_text(self, value: str) -> None:
+        if self.left:
+            self.left -= 1
+            raise OSError(self.error, "")
+        self.value = value
+
+
+def test_an_attribute_waits_for_a_sync_that_still_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sync_action").write_text("idle\n")
+    busy = Busy(tmp_path, 3)
+    places.put(busy, "8")  # type: ignore[arg-type]
+    assert busy.value == "8"
+    with pytest.raises(OSError):
+        places.put(Busy(tmp_path, 1, errno.EINVAL), "8")  # type: ignore[arg-type]
+    monkeypatch.setattr(places, "SCRUB_SECONDS", 0.2)
+    with pytest.raises(OSError):
+        places.put(Busy(tmp_path, 1000), "8")  # type: ignore[arg-type]

@@ -26,6 +26,8 @@ from raidplan.plan.step import Plan, Run, Step
 KEPT = ("--metadata=", "--homehost=", "--name=", "--uuid=", "--level=", "--raid-devices=", "--spare-devices=", "--chunk=",
         "--layout=", "--bitmap=", "--consistency-policy=")  # fmt: skip
 """The options of `mdadm --create` that decide where the data lies and what the array is called."""
+STATES = ("clear", "inactive")
+"""Values of md's `array_state` in which an array is not started (md.rst of the kernel)."""
 
 
 def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
@@ -37,7 +39,8 @@ def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refus
             continue
         members = [block for block in blocks if block]
         as_made = step.id in past.standing
-        if too_few(step, machine) and (as_made or any(block.content for block in members)):
+        known = as_made or any(is_known_on(node, step, plan, past) for node in step.guard)
+        if too_few(step, machine) and (known or any(block.content for block in members)):
             yield refusal(
                 "superblocks-lost",
                 "" if as_made else "changed",
@@ -45,22 +48,43 @@ def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refus
                 line=step.line,
                 began=past.made_at.get(made_by(step), ""),
                 devices=len(members),
-                command=" ".join(create_again(step, members)),
+                command=_stopped(step, machine) + " ".join(create_again(step, members)),
                 node=step.awaits[0],
             )
 
 
 def has_stood(step: Step, machine: Machine, past: Past) -> bool:
-    """The step made an array, which does not run now; no run has given it up, or is about to make it."""
-    if step.proof is None or step.proof.kind != "array" or machine.observe("array", step.proof.key):
+    """The step made an array, which does not run now; no run has given it up, or is about to make it.
+
+    Of members that are left, udev assembles one that is not started.
+    """
+    if step.proof is None or step.proof.kind != "array":
+        return False
+    found = machine.observe("array", step.proof.key)
+    if found and found.get("state") not in STATES:
         return False
     return made_by(step) in past.made and not half_done(step, machine, past) and not is_given_up(step, past)
+
+
+def is_known_on(node: str, step: Step, plan: Plan, past: Past) -> bool:
+    """By the journal the step worked on the disk that has this device now, or that disk has the partition table of then."""
+    tables = (
+        each.id for each in plan.steps if node in each.awaits and each.proof and each.proof.kind == "table"
+    )
+    return node in past.same_disks.get(step.id, ()) or any(table in past.standing for table in tables)
 
 
 def is_given_up(step: Step, past: Past) -> bool:
     """The open run stopped the array, which a person gave up, and has not made it since."""
     assert step.proof is not None
     return STOPPED.format(step.proof.key) in past.begun | past.ended and step.id not in past.ended
+
+
+def _stopped(step: Step, machine: Machine) -> str:
+    """The command before that which makes an array again, where members of it are held by one that is not started."""
+    assert step.proof is not None
+    found = machine.observe("array", step.proof.key)
+    return f"mdadm --stop {found['node']} && " if found else ""
 
 
 def _block(identity: str, machine: Machine) -> BlockFact | None:

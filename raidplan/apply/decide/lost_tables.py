@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from shlex import join, quote
 
-from raidplan.apply.decide.lost_superblocks import has_stood, too_few
+from raidplan.apply.decide.lost_superblocks import has_stood, is_known_on, too_few
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import PLAN, Past
 from raidplan.apply.refusal import Refusal, refusal
@@ -27,13 +27,10 @@ def tables_lost(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], pas
     arrays: dict[str, list[Step]] = {}
     for step in plan.steps:
         # What the open run made itself is gone, not lost (comparison.py).
-        if (
-            step.id in past.standing.keys() - past.ended
-            and has_stood(step, machine, past)
-            and too_few(step, machine)
-        ):
+        if step.id not in past.ended and has_stood(step, machine, past) and too_few(step, machine):
             for node in step.guard:
-                arrays.setdefault(node, []).append(step)
+                if is_known_on(node, step, plan, past):
+                    arrays.setdefault(node, []).append(step)
     for table in plan.steps:
         stood = [step for node in table.awaits for step in arrays.get(node, ())]
         name = Identity.read(table.guard[0]).disk if table.guard else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from raidplan.apply.decide.lost_superblocks import is_given_up
+from raidplan.apply.decide.lost_superblocks import STATES, is_given_up
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
@@ -22,9 +22,6 @@ from raidplan.facts import Machine
 from raidplan.facts.prove import differences, differing
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.step import Plan, Step
-
-STATES = ("clear", "inactive")
-"""Values of md's `array_state` in which an array is not started (md.rst of the kernel)."""
 
 
 def not_started(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:

@@ -60,6 +60,8 @@ class Journal:
     past: Past = field(default_factory=Past)
     marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By step, for its records: its fingerprint for each device."""
+    disks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By step that makes an object, for its records: the fingerprint of the disks below each device."""
     cleared: Mapping[str, Sequence[Loss]] = field(default_factory=dict)
     """By step that clears a device, for its record: what was listed of it. An apply that goes on finds a part of that only."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
@@ -155,7 +157,8 @@ class Journal:
         return {"sectors": digest} if digest else {}
 
     def _on(self, step: str) -> dict[str, dict[str, str]]:
-        return {"on": dict(self.marks[step])} if self.marks.get(step) else {}
+        fields = {"on": self.marks.get(step), "disks": self.disks.get(step)}
+        return {name: dict(of) for name, of in fields.items() if of}
 
     def _why(self, step: str) -> dict[str, str]:
         origin = self.origins.get(step)

@@ -40,6 +40,11 @@ class Past:
     standing: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """For each step that made an object in any run, its fingerprints at that time; after the comparison with a plan and its
     disks, only the steps that are the same, on the same disks."""
+    below: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """For each of those, by device that it wrote over, the fingerprint of the disks below it at that time. Earlier journals have none."""
+    same_disks: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """For each of those, after the comparison with a plan and its disks: the devices whose disks are still the same, in whatever form
+    the step is now."""
     is_open: bool = False
     plan_digest: str = ""
     """The digest of the whole plan of the last run, open or closed."""
@@ -119,13 +124,15 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     """The records summed up."""
     made: set[str] = set()
     made_at: dict[str, str] = {}
-    standing: dict[str, tuple[str, Mapping[str, str]]] = {}  # by step: what it made, and its fingerprints
+    standing: dict[str, tuple[str, Mapping[str, str], Mapping[str, str]]] = {}
+    """By step: the object that it made, its fingerprints, and those of the disks below."""
     finished: set[str] = set()
     origins: dict[str, Origin] = {}
     before: frozenset[str] = frozenset()  # what was finished, when the last run began
     begun: dict[str, str] = {}  # to the plan that says so
     ended: dict[str, None] = {}  # in order
     marks: dict[str, Mapping[str, str]] = {}
+    disks: dict[str, Mapping[str, str]] = {}
     cleared: dict[str, tuple[Loss, ...]] = {}
     sectors: dict[str, str] = {}
     opened: Mapping[str, Any] | None = None
@@ -139,9 +146,9 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
             made.add(str(record["made"]))
             made_at[str(record["made"])] = str(record.get("time", ""))
         if record.get("kind") in ("intent", "adopted"):
-            marks[step] = {str(device): str(mark) for device, mark in dict(record.get("on", {})).items()}
+            marks[step], disks[step] = _texts(record, "on"), _texts(record, "disks")
         if record.get("made"):
-            standing[step] = str(record["made"]), marks.get(step, {})
+            standing[step] = str(record["made"]), marks.get(step, {}), disks.get(step, {})
         match record.get("kind"):
             case "open":
                 before = before if opened else frozenset(finished)
@@ -164,7 +171,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 finished |= {step} if origin.kind == "layout" else set()
                 finished -= {origin.step} if origin.kind == "taken_back" else set()
             case "forgotten":
-                made_before = standing.pop(step, ("", {}))[0]
+                made_before = standing.pop(step, ("", {}, {}))[0]
                 if begun.pop(step, None) is None:
                     made.discard(made_before)
                 ended.pop(step, None)
@@ -173,6 +180,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 begun.clear()
                 ended.clear()
                 marks.clear()
+                disks.clear()
                 cleared.clear()
                 sectors.clear()
                 if kind == "undone":
@@ -183,7 +191,8 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     known = Past(
         made=frozenset(made),
         made_at=made_at,
-        standing={each: on for each, (_, on) in standing.items()},
+        standing={each: on for each, (_, on, _) in standing.items()},
+        below={each: below for each, (_, _, below) in standing.items()},
         plan_digest=plan,
         run=last.begun,
         copies=last.copies,
@@ -210,6 +219,10 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
         sectors=sectors,
         order=tuple(ended),
     )
+
+
+def _texts(record: Mapping[str, Any], name: str) -> dict[str, str]:
+    return {str(key): str(value) for key, value in dict(record.get(name, {})).items()}
 
 
 def _origin(record: Mapping[str, Any]) -> Origin:
@@ -244,10 +257,7 @@ class _Run:
             case "ended" if made:
                 return replace(self, made=self.made | {made})
             case "copied":
-                copies = {
-                    **self.copies,
-                    **{str(k): str(v) for k, v in dict(record.get("copies", {})).items()},
-                }
+                copies = {**self.copies, **_texts(record, "copies")}
                 return replace(
                     self, copies=copies, final=self.final | {str(s) for s in record.get("final", [])}
                 )

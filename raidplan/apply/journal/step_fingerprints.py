@@ -46,8 +46,28 @@ def marks_of_added(plan: Plan, disks: Mapping[str, DiskFact], added: Mapping[str
     return {step: {target: mark(step, target) for target in targets} for step, targets in added.items()}
 
 
+def marks_of_disks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
+    """The fingerprints of the disks below every device that a step of the whole plan makes an object on."""
+    below = _disks_of(plan, disks)
+    return {
+        step.id: {target: _fingerprint(below(target)) for target in step.guard if any(below(target))}
+        for step in plan.steps
+        if step.guard and step.creates
+    }
+
+
 def _marker(plan: Plan, disks: Mapping[str, DiskFact]) -> Callable[[object, str], str]:
     """The fingerprint of what is done on a device."""
+    below = _disks_of(plan, disks)
+    return lambda does, target: _fingerprint([does, target, below(target)])
+
+
+def _fingerprint(value: list[object]) -> str:
+    return digest(value).removeprefix("sha256:")[:LENGTH]
+
+
+def _disks_of(plan: Plan, disks: Mapping[str, DiskFact]) -> Callable[[str], list[object]]:
+    """The identities of the disks below a device; an empty one for a disk that is not there."""
     below = disks_below(plan)
     identities = {name: _identity(disk) for name, disk in disks.items()}
     makers: dict[str, str] = {}
@@ -60,7 +80,7 @@ def _marker(plan: Plan, disks: Mapping[str, DiskFact]) -> Callable[[object, str]
         names = [disk] if disk else sorted(below.get(makers.get(target, ""), ()))
         return [identities.get(name, []) for name in names]
 
-    return lambda does, target: digest([does, target, on(target)]).removeprefix("sha256:")[:LENGTH]
+    return on
 
 
 def _does(action: Action) -> dict[str, object]:
@@ -80,9 +100,9 @@ def disks_below(plan: Plan) -> dict[str, frozenset[str]]:
     return below
 
 
-def of_these_disks(past: Past, now: Marks) -> Past:
+def of_these_disks(past: Past, now: Marks, disks: Marks) -> Past:
     """The past without the entries of other disks: steps that finished there are not finished, and steps begun there are
-    not ours."""
+    not ours; `now` and `disks` as `marks` and `marks_of_disks` have them."""
 
     def fitting(step: str) -> frozenset[str]:
         recorded = past.marks.get(step, {})
@@ -94,7 +114,12 @@ def of_these_disks(past: Past, now: Marks) -> Past:
         step for step in past.ended - ended if past.marks.get(step, {}).keys() == now.get(step, {}).keys()
     )
     standing = {step: on for step, on in past.standing.items() if on and on == now.get(step)}
-    return replace(past, ended=ended, moved=moved, ours=ours, standing=standing)
+    same = {
+        step: frozenset(device for device, mark in disks.get(step, {}).items() if mark == past.below.get(step, {}).get(device))
+        for step in past.standing
+    }  # fmt: skip
+    same |= {step: frozenset(on) for step, on in standing.items()}
+    return replace(past, ended=ended, moved=moved, ours=ours, standing=standing, same_disks=same)
 
 
 def _identity(disk: DiskFact) -> list[str]:

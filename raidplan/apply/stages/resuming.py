@@ -9,7 +9,7 @@ from types import MappingProxyType
 from raidplan.apply.decide.marked_volumes import with_marked_volumes
 from raidplan.apply.decide.stale_signatures import without_stale
 from raidplan.apply.journal.past import Past, Rest
-from raidplan.apply.journal.step_fingerprints import marks, marks_of_added, of_these_disks
+from raidplan.apply.journal.step_fingerprints import marks, marks_of_added, marks_of_disks, of_these_disks
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.facts import Machine
 
@@ -37,7 +37,7 @@ def past_of_these(asked: Asked, matched: Matched, past: Past) -> Past:
         **marks_of_added(asked.layout, matched.disks, added),
         **marks(asked.layout, matched.disks),
     }
-    of_these = of_these_disks(past, now)
+    of_these = of_these_disks(past, now, marks_of_disks(asked.layout, matched.disks))
     return with_marked_volumes(of_these, asked.layout, matched.machine)
 
 

@@ -5,6 +5,7 @@ for the copies and the parity of a file and what follows it, or of the array's b
 searched by its content on the members, so no formula for levels and layouts is needed but that of parity (drivers/md/raid5.c).
 """
 
+import errno
 import fcntl
 import json
 import mmap
@@ -126,11 +127,10 @@ def scrub(md: Path, action: str, low: int, high: int) -> dict[str, Any]:
     """
     forget(md)
     before = corrected(md)
-    wait(md)
-    (md / "sync_min").write_text(str(low))
+    put(md / "sync_min", str(low))
     last = (int((md / "component_size").read_text()) * 2 - _chunk(md)) * _share(md)
-    (md / "sync_max").write_text(str(high) if high <= last else "max")
-    (md / "sync_action").write_text(action)
+    put(md / "sync_max", str(high) if high <= last else "max")
+    put(md / "sync_action", action)
     end, done = time.monotonic() + SCRUB_SECONDS, False
     while not done and time.monotonic() < end:
         time.sleep(0.1)
@@ -143,9 +143,8 @@ def scrub(md: Path, action: str, low: int, high: int) -> dict[str, Any]:
     counts = {"mismatches": int((md / "mismatch_cnt").read_text()), "corrected": corrected(md) - before}
     done = done and (md / "last_sync_action").read_text().strip() == action
     (md / "sync_action").write_text("idle")
-    wait(md)
-    (md / "sync_max").write_text("max")
-    (md / "sync_min").write_text("0")
+    put(md / "sync_max", "max")
+    put(md / "sync_min", "0")
     return {**counts, "degraded": int((md / "degraded").read_text()), "in_time": done}
 
 
@@ -186,6 +185,21 @@ def wait(md: Path) -> None:
     end = time.monotonic() + SCRUB_SECONDS
     while (md / "sync_action").read_text().strip() != "idle" and time.monotonic() < end:
         time.sleep(0.1)
+
+
+def put(attribute: Path, value: str) -> None:
+    """Writes an attribute that no sync may have while it runs: `sync_action` can say idle a moment before that one has ended."""
+    end = time.monotonic() + SCRUB_SECONDS
+    while True:
+        wait(attribute.parent)
+        try:
+            attribute.write_text(value)
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+        else:
+            return
 
 
 def forget(md: Path) -> None:
