@@ -2,7 +2,7 @@
 
 All faults are tried on the examples whose plans are kept whole, on each other one its first disk; every second one runs on
 Debian 13. The 40 disks are rehearsed twice: every disk, part and boot at true size, and blank disks, scrubs and comparisons with
-sizes divided by 2000. In the place of `n/m`, `tel-aviv-jbod` names both, `tel-aviv-jbod@2000` the one at that scale, and commas
+sizes divided by 3000. In the place of `n/m`, `tel-aviv-jbod` names both, `tel-aviv-jbod@3000` the one at that scale, and commas
 join several. What has a record of the same faults, layout, predictions, plan and evidence is left out, so a part that was
 interrupted goes on where it was.
 """
@@ -44,16 +44,19 @@ ON = {"linear": "bookworm", "loops": "trixie"}
 """Linux 6.12 has no linear arrays (they went with 6.8 and are back in 6.14): what the kernel cannot run, apply refuses. Another one makes up for it."""
 LATER = {"encrypted-root": "trixie"}
 """Examples that came later: the others keep their releases, and their records."""
-SCALES = {"raid5-2005-lvm": 100, "rio-2007": 100, "linear": 100, "commenter-raid5": 100}
-"""Sizes of those that are rehearsed with all faults, or have a spare, are divided by it: a blank disk is rebuilt in minutes."""
+SCALES = {
+    "raid5-2005-lvm": 300, "rio-2007": 400, "linear": 100, "commenter-raid5": 100, "raid6-journal": 2, "encrypted-root": 2,
+}  # fmt: skip
+"""Sizes of those that are rehearsed with all faults, or have a spare, are divided by it: without a bitmap a disk that was pulled
+is rebuilt whole, so that each gigabyte of a disk is a minute of emulation in most cases."""
 SEVERAL = {
     "tel-aviv-jbod": (
         ("disks,components,boot", 1),
-        ("replaced:d00,replaced:d21,replaced:d42,replaced:d63,replaced:d74,media", 2000),
+        ("replaced:d00,replaced:d21,replaced:d42,replaced:d63,replaced:d74,media", 3000),
     )
 }
 """Faults and scales of examples that are rehearsed more than once. Of 40 disks one of each array is replaced, each behind another
-multiplier, all controllers among them: 40 rebuilds take hours. A disk is 1.5 GB then, half of one of raid50, of which a rebuild and
+multiplier, all controllers among them: 40 rebuilds take hours. A disk is 1 GB then, a third of one of raid50, of which a rebuild and
 the check of its array take two minutes in emulation."""
 
 
@@ -267,7 +270,7 @@ def main(words: Sequence[str]) -> int:
         "part",
         nargs="?",
         default="1/1",
-        help="n/m: every m-th rehearsal from the n-th on; or examples, with commas, or one at a scale: raid50,tel-aviv-jbod@2000",
+        help="n/m: every m-th rehearsal from the n-th on; or examples, with commas, or one at a scale: raid50,tel-aviv-jbod@3000",
     )
     parser.add_argument("--show", action="store_true", help="print the records, and run nothing")
     asked = parser.parse_args(words)

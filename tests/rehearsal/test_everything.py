@@ -88,8 +88,8 @@ def test_at_a_scale_one_disk_of_each_of_their_arrays_is_replaced_and_all_else_is
 
 def test_one_rehearsal_of_an_example_is_chosen_by_its_scale(capsys: pytest.CaptureFixture[str]) -> None:
     every, _ = wanted()
-    assert [one.name for one in named(every, ["tel-aviv-jbod"])] == ["tel-aviv-jbod@1", "tel-aviv-jbod@2000"]
-    assert [one.name for one in named(every, ["tel-aviv-jbod@2000", "raid50"])] == ["raid50@1", "tel-aviv-jbod@2000"]  # fmt: skip
+    assert [one.name for one in named(every, ["tel-aviv-jbod"])] == ["tel-aviv-jbod@1", "tel-aviv-jbod@3000"]
+    assert [one.name for one in named(every, ["tel-aviv-jbod@3000", "raid50"])] == ["raid50@1", "tel-aviv-jbod@3000"]  # fmt: skip
     with pytest.raises(SystemExit):
         main(["raid50,tel-aviv-jbod@3"])
     assert "tel-aviv-jbod@3: no such rehearsal" in capsys.readouterr().err
