@@ -18,6 +18,7 @@ from raidplan.apply.refusal import Refusal
 from raidplan.base.filesystems.ext import EXT4
 from raidplan.base.filesystems.type import Resized
 from raidplan.base.size import KIB, MIB, SECTOR
+from raidplan.facts.machine import texts
 from raidplan.geometry import luks
 from raidplan.plan.changes.contents import front_stays
 from raidplan.plan.step import Plan, Proof, Value
@@ -65,6 +66,8 @@ class Grown:
     def takes_member(self) -> None:
         """mdadm --add, --grow --raid-devices."""
         array, expect = self.object("array"), proof(self.next, "array").expect
+        for member in {*array["members"]} - {*texts(expect["members"])}:
+            self.state.content.pop(member, None)
         array |= {name: expect[name] for name in ("members", "size", "component")}
         for member in array["members"]:
             self.state.content[member] = self.state.content[array["members"][0]]
@@ -143,6 +146,33 @@ def test_an_encryption_on_an_array_with_more_members(tmp_path: Path, type: str) 
     else:
         grown.object("filesystem").update(blocks=size // (4 * KIB), sw=3)
     grown.ends()
+
+
+@pytest.mark.parametrize("type", ["ext4", "xfs"])
+@pytest.mark.parametrize(("old", "new"), [(3, 4), (4, 3)])
+def test_nothing_is_made_for_another_front_than_there_is(
+    tmp_path: Path, old: int, new: int, type: str
+) -> None:
+    """A file system would be planned for the size behind the bytes in front of a new encryption."""
+    encryption = "encryption: {c: {device: a, key: ask}}\n"
+    rest = f"{encryption}filesystems: {{f: {{device: c, type: {type}, mount: /f}}}}\n"
+    grown = Grown(tmp_path, raid5(old, encryption), raid5(new, rest))
+    grown.takes_member()
+    assert ("encryption.c", "other") in _places(grown)
+    grown.next = planned(raid5(new, encryption), tmp_path)
+    grown.ends()
+
+
+@pytest.mark.parametrize(("old", "new", "fits"), [(3, 4, True), (4, 3, False), (5, 3, False)])
+def test_a_new_volume_takes_extents_that_are_there(tmp_path: Path, old: int, new: int, fits: bool) -> None:
+    group = "volume_groups: {vg: {devices: [a], extent: 1MiB, volumes: {v: {size: 1GiB}MORE}}}\n"
+    more = raid5(new, group.replace("MORE", ", w: {size: 100%free}"))
+    grown = Grown(tmp_path, raid5(old, group.replace("MORE", "")), more)
+    grown.takes_member()
+    if fits:
+        grown.ends()
+    else:
+        assert ("volume_groups.vg", "other") in _places(grown)
 
 
 def _places(grown: Grown) -> set[tuple[str, str]]:
