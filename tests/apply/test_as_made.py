@@ -79,7 +79,7 @@ class Grown:
         inodes = found["inodes"] // -(-found["blocks"] // bpg)
         blocks = size // found["block"]
         found |= {"blocks": blocks, "inodes": inodes * -(-blocks // bpg), "reserved_blocks": blocks // 20}
-        found |= {"stripe_width": width} if width else {}
+        found |= {"resized": True, **({"stripe_width": width} if width else {})}
 
     def refused(self) -> tuple[Refusal, ...]:
         world = Simulated(self.next, self.root, self.state)
@@ -201,6 +201,35 @@ def test_bytes_in_front_that_some_number_of_members_explains(
     assert front_stays("encryption", front, chunks) is stays
 
 
+@pytest.mark.parametrize(
+    ("size", "old", "new"),
+    [("1GiB", ", inode_ratio: 64KiB", ""), ("1GiB", ", inode_ratio: 4KiB", ""), ("1GiB", "", ", inodes: 32768"), ("7GiB", ", inodes: 1000000", ", inodes: 500000"),
+     ("7GiB", ", inodes: 1000000", ""), ("7GiB", ", inodes: 500000", ", inodes: 450000")],
+)  # fmt: skip
+def test_other_inodes_on_a_device_of_the_same_size_are_refused(
+    tmp_path: Path, size: str, old: str, new: str
+) -> None:
+    """No growth explains them: nothing shows that the file system was of another size."""
+    text = VOLUME.replace("q: {size: 2GiB", "q: {size: 40GiB").replace("size: 8GiB", "size: 48GiB")
+    before, after = (
+        text.replace("SIZE", size).replace("type: ext4", f"type: ext4{words}") for words in (old, new)
+    )
+    grown = Grown(tmp_path, before, after)
+    assert _places(grown) == {("filesystems.f", "new-filesystem")}
+
+
+@pytest.mark.parametrize("type", ["ext2", "ext3", "ext4"])
+@pytest.mark.parametrize("size", [9, 100, 511, 513, 1000, 4097, 20000, 300000])
+def test_a_new_file_system_does_not_look_resized(tmp_path: Path, size: int, type: str) -> None:
+    """Real ones, in sparse files."""
+    file = tmp_path / "image"
+    with file.open("wb") as image:
+        image.truncate(size * MIB)
+    _run(*_ext4(size * MIB, file, {"type": type})[0])
+    with file.open("rb") as image:
+        assert EXT4.read(partial(_at, image.fileno()))["resized"] is False
+
+
 def test_blocks_smaller_than_a_sector_are_not_kept() -> None:
     """The kernel mounts no such file system."""
     now: Mapping[str, Value] = {"block": KIB, "blocks": 400 * KIB, "inodes": 102400}
@@ -241,6 +270,7 @@ def test_what_resize2fs_leaves_is_kept(tmp_path: Path, old: int, new: int, optio
     os.truncate(file, new * MIB)
     with file.open("rb") as image:
         found = EXT4.read(partial(_at, image.fileno()))
+    assert found["resized"] is True
     planned = wanted[1] | EXT4.kept(found, wanted[1], Resized(new * MIB, 0, 512))
     assert {key for key, value in planned.items() if found[key] != value} <= {"reserved_blocks"}
 
@@ -249,7 +279,7 @@ def _at(file: int, start: int, size: int) -> bytes:
     return os.pread(file, size, start)
 
 
-def _ext4(size: int, file: Path, options: dict[str, int]) -> tuple[tuple[str, ...], dict[str, Value]]:
+def _ext4(size: int, file: Path, options: Mapping[str, object]) -> tuple[tuple[str, ...], dict[str, Value]]:
     """The command that makes one in a file, and what is planned."""
     wanted: Any = SimpleNamespace(type="ext4", label=None, inodes=None, inode_ratio=None, reserved=5)
     for name, value in options.items():
