@@ -74,13 +74,13 @@ def _due(steps: tuple[Step, ...], machine: Machine, begun: frozenset[str]) -> fr
 
 
 def _counted_on(plan: Plan, kept: Mapping[str, Proof], due: frozenset[str]) -> frozenset[str]:
-    """Of the steps that keep other bytes in front, those on which something is planned that is still to be made.
+    """The steps, of those that keep other bytes in front, on which something is planned that is still to be made.
 
     Its command has the size that is planned; a volume is made of extents, and fits where there is more room than that.
     """
     found: set[str] = set()
     below: dict[str, frozenset[str]] = {}
-    """By step, the steps whose bytes in front leave less or more room for its object."""
+    """By step, those whose bytes in front leave less or more room for its object."""
     less: set[str] = set()
     for step in plan.complete.steps:  # each behind what it needs
         on = frozenset[str]().union(*(below.get(need, ()) for need in step.needs))

@@ -189,7 +189,7 @@ def _is_superblock(sector: bytes) -> bool:
 
 
 def _is_resized(sb: bytes, block: int, blocks: int, *, wide: bool) -> bool:
-    """Its journal, or what is kept for more groups, is of another size than mke2fs makes it for so many blocks."""
+    """The journal, or the room for more descriptors of groups, is another one than mke2fs makes for so many blocks."""
     reserved = little(sb, "H", 0xCE)  # s_reserved_gdt_blocks
     journal = little(sb, "I", 0x14C) // block if sb[0xFD] == 1 else 0  # s_jnl_blocks[16], s_jnl_backup_type
     return reserved != ext_groups.reserved_descriptors(blocks, block, wide=wide) or (
