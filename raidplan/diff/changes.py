@@ -68,7 +68,6 @@ SWAP: Mapping[str, Way | None] = {
     "label": way(contents.SWAP_LABEL),
 }
 
-PARTITION_GROWN = way(contents.PARTITION_GROWN)
 PARTITION_SHRUNK = Way("sfdisk, partx --update", (Statement(Before.CONTENTS_SHRUNK),))
 PARTITION_UUID = Way("sfdisk --part-uuid", (statement("partition-uuid"),))
 PARTITION_TYPE = way(contents.PARTITION_TYPE)

@@ -10,12 +10,13 @@ from raidplan.base.findings import Path
 from raidplan.diff import changes as ways
 from raidplan.diff.places import REST, Place
 from raidplan.diff.result import Change, Fate, Thing, Value
-from raidplan.diff.sizes import Trend, trend
+from raidplan.diff.sizes import Trend, member_of, trend
 from raidplan.diff.statement import statement
 from raidplan.diff.storage import Storage
 from raidplan.geometry.gpt import ALIGNMENT
 from raidplan.layout.kinds.disk import Disk
 from raidplan.layout.kinds.model import Model, fields
+from raidplan.plan.changes import contents, member_grown
 
 COMPONENTS = ("buses", "controllers", "multipliers", "expanders", "enclosures", "power")
 IDENTITY = ("serial", "wwn", "path", "model", "size")
@@ -159,7 +160,8 @@ def _partition(before: Part | None, after: Part | None, storage: Storage) -> Ite
             if place == before.place
         ]
         stays = grows is Trend.SMALLER and users and not any(storage.fate(user).loses for user in users)
-        how = ways.PARTITION_GROWN if grows.holds else ways.PARTITION_SHRUNK if stays else None
+        larger = ways.way(member_grown(contents.PARTITION_GROWN, member_of(before.place, storage)))
+        how = larger if grows.holds else ways.PARTITION_SHRUNK if stays else None
         yield Change(f"{key}.size", before.size, after.size, how)
     if before.name and after.name and before.type != after.type:
         yield Change(f"{key}.type", before.type, after.type, ways.PARTITION_TYPE)

@@ -13,7 +13,7 @@ from raidplan.diff.result import Change
 from raidplan.diff.statement import Statement, statement
 from raidplan.diff.storage import Storage
 from raidplan.layout.kinds.lvm import VolumeGroup
-from raidplan.plan.changes import contents
+from raidplan.plan.changes import Shape, contents
 
 
 class Trend(Enum):
@@ -76,6 +76,17 @@ def sizes(old: Place, new: Place, found: Trend, *, named: bool = False) -> tuple
     if old.size is None or new.size is None:
         return before, statement("trend", **now, trend=found.value)
     return before, statement("size-beside", **now, size=new.size, than=old.size)
+
+
+def member_of(old: Place, storage: Storage) -> Shape | None:
+    """The array that a device of the old layout is a member of, without its sizes."""
+    uses = (use for place, use in storage.places[0].used.get(old.disk or old.device, ()) if place == old)
+    name = next((str(use.path[1]) for use in uses if use.path[0] == "arrays"), None)
+    if name is None:
+        return None
+    array = storage.old.layout.arrays[name]
+    members = len(array.named_members)
+    return Shape(array.level, members, None, array.effective_layout, array.metadata, array.policy)
 
 
 def as_made(key: str, old: int, new: int) -> Iterator[Change]:

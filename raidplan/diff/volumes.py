@@ -8,11 +8,11 @@ from raidplan.base.findings import Path
 from raidplan.diff.changes import way
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
-from raidplan.diff.sizes import Trend, as_made, readable, sizes, trend
+from raidplan.diff.sizes import Trend, as_made, member_of, readable, sizes, trend
 from raidplan.diff.statement import Statement, statement
 from raidplan.diff.storage import Storage
 from raidplan.layout.kinds.lvm import VolumeGroup
-from raidplan.plan.changes import contents
+from raidplan.plan.changes import contents, member_grown
 
 
 def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Storage) -> Iterator[Change]:
@@ -73,7 +73,8 @@ def volume_changes(name: str, path: Path, lost: bool, storage: Storage) -> Itera
     places = storage.places[0].device(device), storage.places[1].device(device)
     grows = trend(*places, storage)
     if grows is not Trend.SAME:
-        how = way(contents.VOLUME_GROWN) if grows is Trend.LARGER else way(contents.VOLUME_SHRUNK)
+        larger = way(member_grown(contents.VOLUME_GROWN, member_of(places[0], storage)))
+        how = larger if grows is Trend.LARGER else way(contents.VOLUME_SHRUNK)
         yield Change("size", *sizes(*places, grows), how)
     if old.read_ahead != new.read_ahead:
         yield Change("read_ahead", old.read_ahead, new.read_ahead, way(contents.VOLUME_READ_AHEAD))

@@ -183,11 +183,12 @@ def most_overhead(table_bytes: int, block: int) -> int:
     return SPARE_LAST_GROUP + 3 + ceil_div(table_bytes, block) + 2 * block // 4
 
 
-def is_resized(inodes: int, blocks: int, block: int, planned: ExtSize) -> bool:
+def is_resized(inodes: int, blocks: int, block: int, planned: ExtSize, *, shown: bool) -> bool:
     """Whether a file system has so many inodes because it was made like ``planned``, but of another size, and then resized.
 
     resize2fs adds and takes groups with as many inodes as all others have. The size that it was made with is not known:
-    fewer inodes count as far as a short last group explains them.
+    fewer inodes count as far as a short last group explains them. ``shown``: something else shows that it was of another
+    size; without that, only as many inodes for each byte as planned count.
     """
     each, rest = divmod(inodes, groups(blocks, block))
     if rest or not each:
@@ -197,6 +198,9 @@ def is_resized(inodes: int, blocks: int, block: int, planned: ExtSize) -> bool:
     def as_dense(most: int, groups_made: int) -> bool:
         return most - most // groups_made <= each <= most + most // _DROPPED + _ROUNDED
 
+    if not shown:
+        most, made = group * planned.inodes // planned.size, max(2, groups(planned.size // block, block))
+        return most - most // made <= each <= most + most // made + _ROUNDED
     if ext(planned.size, block=planned.block, fstype=planned.fstype).inodes == planned.inodes:
         return any(
             as_dense(group // ratio, max(2, groups(least // block, block))) for least, ratio in _RATIOS

@@ -87,6 +87,17 @@ def divide(
         counted = kept
 
 
+def reserved_descriptors(blocks: int, block: int, *, wide: bool) -> int:
+    """Blocks that mke2fs keeps for the descriptors of more groups, in a file system of ``blocks`` blocks in whole groups.
+
+    resize2fs and the kernel take of them, or give back, what the descriptors need more or less.
+    """
+    shape, per_group = _Shape(block, 0, 0, block // (64 if wide else 32)), 8 * block
+    descriptors = ceil_div(ceil_div(blocks - shape.first_block, per_group), shape.descriptors_per_block)
+    reserved = _reserved_descriptors(shape, blocks, per_group, descriptors) if blocks <= _MOST_RESIZED else 0
+    return reserved if reserved + descriptors <= per_group * 3 // 4 else 0
+
+
 def _inode_table(shape: _Shape, groups: int) -> tuple[int, int]:
     """(inodes per group, blocks of its table): whole table blocks, a multiple of 8, within 2^32 in total."""
     if groups * 8 > _MOST_INODES:

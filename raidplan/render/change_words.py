@@ -11,6 +11,8 @@ BEFORE: Mapping[Before, str] = {
     Before.IDLE: "all members are in sync, and no sync or check goes on",
     Before.ROOM: "there is room beside the data (mdadm --examine: Unused Space), so that no --backup-file is given",
     Before.LARGER: "its members are larger now",
+    Before.SUPERBLOCK_MOVES: "no restart comes before --size=max has ended: until that moves the superblock to the new end of a "
+    "member that has grown, nothing finds it there; after a restart, that member is made as small as it was",
     Before.SMALLER: "what is on it is made smaller first; after --array-size, which can be taken back, it is checked",
     Before.WITHOUT_PPL: "the kernel refuses it while a ppl is in use: that is taken off first",
     Before.WITHOUT_JOURNAL: "the kernel refuses it while a journal is in use: that is taken off first",

@@ -18,6 +18,7 @@ from raidplan.apply.refusal import Refusal
 from raidplan.base.filesystems.ext import EXT4
 from raidplan.base.filesystems.type import Resized
 from raidplan.base.size import KIB, MIB, SECTOR
+from raidplan.facts.machine import texts
 from raidplan.geometry import luks
 from raidplan.plan.changes.contents import front_stays
 from raidplan.plan.step import Plan, Proof, Value
@@ -65,6 +66,8 @@ class Grown:
     def takes_member(self) -> None:
         """mdadm --add, --grow --raid-devices."""
         array, expect = self.object("array"), proof(self.next, "array").expect
+        for member in {*array["members"]} - {*texts(expect["members"])}:
+            self.state.content.pop(member, None)
         array |= {name: expect[name] for name in ("members", "size", "component")}
         for member in array["members"]:
             self.state.content[member] = self.state.content[array["members"][0]]
@@ -76,7 +79,7 @@ class Grown:
         inodes = found["inodes"] // -(-found["blocks"] // bpg)
         blocks = size // found["block"]
         found |= {"blocks": blocks, "inodes": inodes * -(-blocks // bpg), "reserved_blocks": blocks // 20}
-        found |= {"stripe_width": width} if width else {}
+        found |= {"resized": True, **({"stripe_width": width} if width else {})}
 
     def refused(self) -> tuple[Refusal, ...]:
         world = Simulated(self.next, self.root, self.state)
@@ -145,6 +148,33 @@ def test_an_encryption_on_an_array_with_more_members(tmp_path: Path, type: str) 
     grown.ends()
 
 
+@pytest.mark.parametrize("type", ["ext4", "xfs"])
+@pytest.mark.parametrize(("old", "new"), [(3, 4), (4, 3)])
+def test_nothing_is_made_for_another_front_than_there_is(
+    tmp_path: Path, old: int, new: int, type: str
+) -> None:
+    """A file system would be planned for the size behind the bytes in front of a new encryption."""
+    encryption = "encryption: {c: {device: a, key: ask}}\n"
+    rest = f"{encryption}filesystems: {{f: {{device: c, type: {type}, mount: /f}}}}\n"
+    grown = Grown(tmp_path, raid5(old, encryption), raid5(new, rest))
+    grown.takes_member()
+    assert ("encryption.c", "other") in _places(grown)
+    grown.next = planned(raid5(new, encryption), tmp_path)
+    grown.ends()
+
+
+@pytest.mark.parametrize(("old", "new", "fits"), [(3, 4, True), (4, 3, False), (5, 3, False)])
+def test_a_new_volume_takes_extents_that_are_there(tmp_path: Path, old: int, new: int, fits: bool) -> None:
+    group = "volume_groups: {vg: {devices: [a], extent: 1MiB, volumes: {v: {size: 1GiB}MORE}}}\n"
+    more = raid5(new, group.replace("MORE", ", w: {size: 100%free}"))
+    grown = Grown(tmp_path, raid5(old, group.replace("MORE", "")), more)
+    grown.takes_member()
+    if fits:
+        grown.ends()
+    else:
+        assert ("volume_groups.vg", "other") in _places(grown)
+
+
 def _places(grown: Grown) -> set[tuple[str, str]]:
     return {(refusal.place, refusal.case) for refusal in grown.refused()}
 
@@ -169,6 +199,35 @@ def test_bytes_in_front_that_some_number_of_members_explains(
     front: int | None, chunks: set[int], stays: bool
 ) -> None:
     assert front_stays("encryption", front, chunks) is stays
+
+
+@pytest.mark.parametrize(
+    ("size", "old", "new"),
+    [("1GiB", ", inode_ratio: 64KiB", ""), ("1GiB", ", inode_ratio: 4KiB", ""), ("1GiB", "", ", inodes: 32768"), ("7GiB", ", inodes: 1000000", ", inodes: 500000"),
+     ("7GiB", ", inodes: 1000000", ""), ("7GiB", ", inodes: 500000", ", inodes: 450000")],
+)  # fmt: skip
+def test_other_inodes_on_a_device_of_the_same_size_are_refused(
+    tmp_path: Path, size: str, old: str, new: str
+) -> None:
+    """No growth explains them: nothing shows that the file system was of another size."""
+    text = VOLUME.replace("q: {size: 2GiB", "q: {size: 40GiB").replace("size: 8GiB", "size: 48GiB")
+    before, after = (
+        text.replace("SIZE", size).replace("type: ext4", f"type: ext4{words}") for words in (old, new)
+    )
+    grown = Grown(tmp_path, before, after)
+    assert _places(grown) == {("filesystems.f", "new-filesystem")}
+
+
+@pytest.mark.parametrize("type", ["ext2", "ext3", "ext4"])
+@pytest.mark.parametrize("size", [9, 100, 511, 513, 1000, 4097, 20000, 300000])
+def test_a_new_file_system_does_not_look_resized(tmp_path: Path, size: int, type: str) -> None:
+    """Real ones, in sparse files."""
+    file = tmp_path / "image"
+    with file.open("wb") as image:
+        image.truncate(size * MIB)
+    _run(*_ext4(size * MIB, file, {"type": type})[0])
+    with file.open("rb") as image:
+        assert EXT4.read(partial(_at, image.fileno()))["resized"] is False
 
 
 def test_blocks_smaller_than_a_sector_are_not_kept() -> None:
@@ -211,6 +270,7 @@ def test_what_resize2fs_leaves_is_kept(tmp_path: Path, old: int, new: int, optio
     os.truncate(file, new * MIB)
     with file.open("rb") as image:
         found = EXT4.read(partial(_at, image.fileno()))
+    assert found["resized"] is True
     planned = wanted[1] | EXT4.kept(found, wanted[1], Resized(new * MIB, 0, 512))
     assert {key for key, value in planned.items() if found[key] != value} <= {"reserved_blocks"}
 
@@ -219,7 +279,7 @@ def _at(file: int, start: int, size: int) -> bytes:
     return os.pread(file, size, start)
 
 
-def _ext4(size: int, file: Path, options: dict[str, int]) -> tuple[tuple[str, ...], dict[str, Value]]:
+def _ext4(size: int, file: Path, options: Mapping[str, object]) -> tuple[tuple[str, ...], dict[str, Value]]:
     """The command that makes one in a file, and what is planned."""
     wanted: Any = SimpleNamespace(type="ext4", label=None, inodes=None, inode_ratio=None, reserved=5)
     for name, value in options.items():

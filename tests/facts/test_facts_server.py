@@ -230,6 +230,7 @@ def test_filesystems(machine):
         "untouched": False,
         "block": 4096,
         "blocks": 228864,
+        "resized": False,
         "inodes": 57232,
         "stride": 128,
         "stripe_width": 384,

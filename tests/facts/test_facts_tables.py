@@ -131,6 +131,7 @@ def test_ext_is_what_dumpe2fs_shows(tmp_path, kind, options):
     assert EXT4.read(partial(read_at, file)) == {
         "block": int(shown["Block size"]),
         "blocks": int(shown["Block count"]),
+        "resized": False,
         "inodes": int(shown["Inode count"]),
         "stride": int(shown.get("RAID stride", 0)),
         "stripe_width": int(shown.get("RAID stripe width", 0)),

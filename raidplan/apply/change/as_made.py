@@ -17,12 +17,19 @@ from raidplan.facts import Machine
 from raidplan.plan.changes import contents
 from raidplan.plan.step import Plan, Proof, Step, Value
 
+OWN_SIZE = ("filesystem", "volume")
+"""Kinds of objects that have the same size whatever becomes of what is below them."""
+SIZED = ("array", "encryption", "physical_volume", "swap", *OWN_SIZE)
+"""Kinds of objects that are made in the size of what they stand on, or of a share of it."""
+
 
 def as_made(plan: Plan, machine: Machine, begun: frozenset[str] = frozenset()) -> Plan:
     """The plan whose proofs have the values that existing objects keep from when they were made; what interrupted steps left
     is none. `begun`: those steps."""
     steps = tuple(step for step in plan.complete.steps if step.id not in begun)
     kept = dict(_fronts(steps, machine))
+    for counted_on in _counted_on(plan, kept, _due(plan.complete.steps, machine, begun)):
+        del kept[counted_on]
     kept |= dict(_filesystems(steps, _put(kept, steps), machine))
     if not kept:
         return plan
@@ -53,6 +60,42 @@ def _fronts(steps: tuple[Step, ...], machine: Machine) -> Iterator[tuple[str, Pr
         found = _standing(proof, machine) if proof and key in proof.expect else None
         if proof and found and contents.front_stays(proof.kind, found.get(key), chunks[step.id]):
             yield step.id, _with(proof, {key: found[key]})
+
+
+def _due(steps: tuple[Step, ...], machine: Machine, begun: frozenset[str]) -> frozenset[str]:
+    """The steps that are still to make something as large as what it stands on, or of a share of it."""
+    return frozenset(
+        step.id
+        for step in steps
+        if step.proof
+        and step.proof.kind in SIZED
+        and (step.id in begun or machine.observe(step.proof.kind, step.proof.key) is None)
+    )
+
+
+def _counted_on(plan: Plan, kept: Mapping[str, Proof], due: frozenset[str]) -> frozenset[str]:
+    """The steps, of those that keep other bytes in front, on which something is planned that is still to be made.
+
+    Its command has the size that is planned; a volume is made of extents, and fits where there is more room than that.
+    """
+    found: set[str] = set()
+    below: dict[str, frozenset[str]] = {}
+    """By step, those whose bytes in front leave less or more room for its object."""
+    less: set[str] = set()
+    for step in plan.complete.steps:  # each behind what it needs
+        on = frozenset[str]().union(*(below.get(need, ()) for need in step.needs))
+        kind = step.proof.kind if step.proof else ""
+        if step.id in due:
+            found |= on & less if kind == "volume" else on
+        elif kind in OWN_SIZE:
+            on = frozenset()
+        if step.proof and step.id in kept:
+            key = contents.FRONTS[kind][0]
+            on |= {step.id}
+            if int(str(kept[step.id].expect[key])) > int(str(step.proof.expect[key])):
+                less.add(step.id)
+        below[step.id] = on
+    return frozenset(found)
 
 
 def _filesystems(

@@ -12,8 +12,8 @@ from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity
 from raidplan.base.size import KIB
-from raidplan.facts.machine import Properties
-from raidplan.plan.changes import Answer, Reason, contents, fill, short
+from raidplan.facts.machine import Properties, texts
+from raidplan.plan.changes import Answer, Reason, Shape, contents, fill, member_grown, short
 from raidplan.plan.partitions import TYPE_CODES, PartitionRow, partition_rows
 from raidplan.plan.step import Value
 
@@ -48,17 +48,31 @@ IMPOSSIBLE: Mapping[Reason, Advice] = {
 """Where nothing makes the change; a new file system is the way for all others."""
 
 
-def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[str, Value]) -> Advice:
-    """Advice about a property that no step changes; for arrays see `array_by_hand`."""
+NO_ARRAYS: Mapping[str, Properties] = {}
+
+
+def by_hand(
+    kind: str,
+    name: str,
+    node: str,
+    found: Properties,
+    expect: Mapping[str, Value],
+    identity: str = "",
+    arrays: Mapping[str, Properties] = NO_ARRAYS,
+) -> Advice:
+    """Advice about a property that no step changes; for arrays see `array_by_hand`.
+
+    `identity`: of the object; `arrays`: those that run, by the identities of their members and spares.
+    """
     now, planned = found.get(name), expect[name]
-    if (kind, name) == ("table", "partitions") and (advice := _table(node, now, planned)):
+    if (kind, name) == ("table", "partitions") and (advice := _table(node, now, planned, arrays)):
         return advice
     if (kind, node) == ("mount", "/"):
         return Advice("root-elsewhere")
     if name == "blocks":
         planned = _in_blocks_of(found, expect)
     smaller = isinstance(now, int) and isinstance(planned, int) and planned < now
-    answer = _answer(kind, name, found, expect, smaller=smaller)
+    answer = _answer(kind, name, found, expect, arrays.get(identity), smaller=smaller)
     if answer is None:
         case = HINTS.get((kind, name), NEW_FILESYSTEM.case if kind == "filesystem" else "other")
         group = (short(contents.GROUP_EXTENDED), short(contents.GROUP_REDUCED))
@@ -70,7 +84,7 @@ def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[
             },
         )
     if not answer.possible:
-        return IMPOSSIBLE.get(answer.reason, NEW_FILESYSTEM) if answer.reason else NEW_FILESYSTEM
+        return _impossible(kind, answer)
     size = escaped(str(planned))
     case = "commands" if smaller else GROWN.get((kind, name), "commands")
     if name == "blocks" and not smaller and Identity.read(str(found.get("device"))).kind == "mapping":
@@ -82,6 +96,7 @@ def by_hand(kind: str, name: str, node: str, found: Properties, expect: Mapping[
         "planned": size,
         "size": size,
         "blocks": size,
+        **_called(arrays.get(identity)),
     }
     return commands(answer, values, case)
 
@@ -95,14 +110,20 @@ def _in_blocks_of(found: Properties, expect: Mapping[str, Value]) -> Value:
 
 
 def _answer(
-    kind: str, name: str, found: Properties, expect: Mapping[str, Value], *, smaller: bool
+    kind: str,
+    name: str,
+    found: Properties,
+    expect: Mapping[str, Value],
+    array: Properties | None,
+    *,
+    smaller: bool,
 ) -> Answer | None:
-    """The answer of `plan/changes/` or of the type of the file system; None where they have none."""
+    """The answer of `plan/changes/` or of the type of the file system; None where they have none. `array`: of which it is a member."""
     if (kind, name) == ("volume_group", "extent"):
         answer = contents.extent(int(str(found[name])), int(str(expect[name])))
         return answer if answer.possible else None
     if (kind, name) == ("volume", "size"):
-        return contents.VOLUME_SHRUNK if smaller else contents.VOLUME_GROWN
+        return contents.VOLUME_SHRUNK if smaller else _member_grown(contents.VOLUME_GROWN, array)
     known = FILESYSTEMS.get(str(found.get("type"))) if kind == "filesystem" else None
     if known is None:
         return None
@@ -114,6 +135,29 @@ def _answer(
     return known.resized(smaller=smaller) if name == "blocks" else known.changed.get(name)
 
 
+def _impossible(kind: str, answer: Answer) -> Advice:
+    """Advice where nothing makes the change: to a file system, or to the array that a device belongs to."""
+    if kind != "filesystem" and answer.reason:
+        return Advice("new-array", {"cause": answer.reason})
+    return IMPOSSIBLE.get(answer.reason, NEW_FILESYSTEM) if answer.reason else NEW_FILESYSTEM
+
+
+def _member_grown(grown: Answer, array: Properties | None) -> Answer:
+    """The answer for a larger device, of which an array may be made."""
+    if array is None:
+        return grown
+    level, layout, metadata, policy = (
+        str(array.get(key, "")) for key in ("level", "layout", "metadata", "consistency")
+    )
+    return member_grown(
+        grown, Shape(level, len(texts(array.get("members"))), None, layout or None, metadata, policy)
+    )
+
+
+def _called(array: Properties | None) -> dict[str, str]:
+    return {"array": escaped(str(array["node"]))} if array and "node" in array else {}
+
+
 def commands(answer: Answer, values: Mapping[str, str], case: str = "commands") -> Advice:
     """The commands of an answer, and what has to hold before."""
     filled = tuple(fill(command, values) for command in answer.commands)
@@ -121,7 +165,7 @@ def commands(answer: Answer, values: Mapping[str, str], case: str = "commands") 
     return Advice(case, {"commands": filled or (short(answer),), "conditions": answer.before, **since})
 
 
-def _table(node: str, now: Value, planned: Value) -> Advice | None:
+def _table(node: str, now: Value, planned: Value, arrays: Mapping[str, Properties]) -> Advice | None:
     """Advice about the partitions of a disk, where they differ in their types or the last one is to be larger."""
     found, wanted = partition_rows(now), partition_rows(planned)
     pairs = [*enumerate(zip(found, wanted, strict=False), 1)]
@@ -134,8 +178,12 @@ def _table(node: str, now: Value, planned: Value) -> Advice | None:
     last = number == len(found) and is_there._replace(size=asked.size) == asked
     if not last or asked.size < is_there.size:
         return None
-    values = {"node": node, "number": str(number), "size": str(asked.size // KIB)}
-    return commands(contents.PARTITION_GROWN, values)
+    array = arrays.get(asked.identity)
+    answer = _member_grown(contents.PARTITION_GROWN, array)
+    if not answer.possible:
+        return _impossible("table", answer)
+    values = {"node": node, "number": str(number), "size": str(asked.size // KIB), **_called(array)}
+    return commands(answer, values)
 
 
 def _types(node: str, differing: Sequence[tuple[int, PartitionRow, PartitionRow]]) -> Advice:

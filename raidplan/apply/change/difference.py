@@ -13,7 +13,7 @@ from raidplan.base.figures import Figure
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity, disk_word
 from raidplan.facts import Machine
-from raidplan.facts.machine import Properties
+from raidplan.facts.machine import Properties, texts
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.loss import Loss
 from raidplan.plan.origin import Origin
@@ -71,7 +71,8 @@ class Difference:
         else:
             found = {**self.found, self.name: self._shown(self.now)}
             planned = {**expect, self.name: self._shown(self.planned)}
-            advice = by_hand(self.step.proof.kind, self.name, node, found, planned)
+            identity = str(self.step.proof.identity)
+            advice = by_hand(self.step.proof.kind, self.name, node, found, planned, identity, self._arrays)
         return NotInPlace(advice.case, **advice.figures)
 
     def _called(self, identity: str) -> str:
@@ -90,6 +91,16 @@ class Difference:
         planned = {disk_word(disk.name): disk.size for disk in self.plan.disks}
         planned |= {row.identity: row.size for row in rows}
         return planned | {block.identity: block.size for block in self.machine.blocks}
+
+    @property
+    def _arrays(self) -> dict[str, Properties]:
+        """The arrays that run, by the identities of their members and spares."""
+        found = self.machine.objects.get("array", {}).values()
+        return {
+            member: array
+            for array in found
+            for member in (*texts(array.get("members")), *texts(array.get("spares")))
+        }
 
     def _shown(self, value: Value) -> Value:
         if isinstance(value, list):

@@ -13,7 +13,7 @@ from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package
 from raidplan.base.reader import Own, Reader, blanked, little
 from raidplan.base.size import GIB, KIB, SECTOR, align_down
-from raidplan.geometry import ext
+from raidplan.geometry import ext, ext_groups
 from raidplan.plan.changes import Before, by_apply, by_hand
 from raidplan.plan.step import Value
 
@@ -100,16 +100,19 @@ class Ext(FilesystemType):
     def read(self, read: Reader) -> dict[str, Value]:
         """The fields of `struct ext4_super_block`.
 
-        `block` and `inode_size` in bytes, `made_at` in seconds since 1970, `stride`, `stripe_width` and the rest in blocks.
+        `block` and `inode_size` in bytes, `made_at` in seconds since 1970, `stride`, `stripe_width` and the rest in blocks;
+        `resized`: mke2fs makes it otherwise in this size.
         """
         sb = read(1024, 1024)
         if len(sb) < 1024 or not _is_superblock(sb):
             return {}
         large = bool(little(sb, "I", 0x60) & 0x80)  # INCOMPAT_64BIT
         high, high_reserved = (little(sb, "I", 0x150), little(sb, "I", 0x154)) if large else (0, 0)
+        block, blocks = KIB << little(sb, "I", 0x18), little(sb, "I", 0x4) + (high << 32)
         return {
-            "block": KIB << little(sb, "I", 0x18),
-            "blocks": little(sb, "I", 0x4) + (high << 32),
+            "block": block,
+            "blocks": blocks,
+            "resized": _is_resized(sb, block, blocks, wide=large),
             "inodes": little(sb, "I", 0x0),
             "stride": little(sb, "H", 0x164),
             "stripe_width": little(sb, "I", 0x170),
@@ -144,7 +147,8 @@ class Ext(FilesystemType):
         each = inodes // ext.groups(blocks, block)
         if 0 <= fits - blocks < ext.most_overhead(each * INODE, block):
             kept["blocks"] = blocks
-        if ext.is_resized(inodes, blocks, block, ext.ExtSize(self.name, whole, was, wanted)):
+        shown = now.get("resized") is True or blocks != kept["blocks"]
+        if ext.is_resized(inodes, blocks, block, ext.ExtSize(self.name, whole, was, wanted), shown=shown):
             kept["inodes"] = inodes
         return {key: value for key, value in kept.items() if value != planned[key]}
 
@@ -182,6 +186,15 @@ class _Own:
 def _is_superblock(sector: bytes) -> bool:
     """The first 512 bytes of a superblock, or of a copy of one."""
     return len(sector) >= 0x3A and little(sector, "H", 0x38) == 0xEF53
+
+
+def _is_resized(sb: bytes, block: int, blocks: int, *, wide: bool) -> bool:
+    """The journal, or the room for more descriptors of groups, is another one than mke2fs makes for so many blocks."""
+    reserved = little(sb, "H", 0xCE)  # s_reserved_gdt_blocks
+    journal = little(sb, "I", 0x14C) // block if sb[0xFD] == 1 else 0  # s_jnl_blocks[16], s_jnl_backup_type
+    return reserved != ext_groups.reserved_descriptors(blocks, block, wide=wide) or (
+        journal not in (0, ext.default_journal_blocks(blocks))
+    )
 
 
 def _first_inodes(read: Reader) -> tuple[int, int]:

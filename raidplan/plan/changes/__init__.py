@@ -31,6 +31,7 @@ from raidplan.plan.changes.arrays import (
     SPARE_REMOVED,
     Change,
     changes,
+    member_grown,
     resize,
 )
 from raidplan.plan.changes.members import Pairing, pair
@@ -62,6 +63,7 @@ __all__ = [
     "changes",
     "fill",
     "impossible",
+    "member_grown",
     "pair",
     "resize",
     "short",

@@ -26,6 +26,7 @@ class Before(StrEnum):
     IDLE = "idle"
     ROOM = "room"
     LARGER = "larger-members"
+    SUPERBLOCK_MOVES = "superblock-moves"
     SMALLER = "contents-smaller"
     WITHOUT_PPL = "without-ppl"
     WITHOUT_JOURNAL = "without-journal"

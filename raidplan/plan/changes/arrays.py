@@ -4,7 +4,8 @@ Whatever fits no row is impossible: a new array, and the data copied.
 
 Sources: mdadm(8), GROW MODE and MANAGE MODE; `analyse_change`, `set_new_data_offset`, `Grow_consistency_policy` and
 `remove_disks_for_takeover` in Grow.c of mdadm 4.4; `takeover`, `raid5_check_reshape` and `raid10_resize` in
-drivers/md/raid{0,1,5,10}.c of Linux; the changelog of mdadm 4.4 for what earlier versions get wrong in a reshape.
+drivers/md/raid{0,1,5,10}.c of Linux, `super_1_rdev_size_change` in md.c; the changelog of mdadm 4.4 for what earlier versions get
+wrong in a reshape.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from raidplan.base.levels import LEVELS, raid10_copies
-from raidplan.plan.changes.answer import Answer, Before, Kind, Reason, by_hand, impossible
+from raidplan.plan.changes.answer import Answer, Before, Kind, Reason, by_hand, impossible, short
 from raidplan.plan.changes.shape import Shape
 
 RESHAPE = "4.4"
@@ -25,6 +26,9 @@ END = "mdadm --grow --array-size={array_size} {node}"
 BITMAP = "mdadm --grow --bitmap={} {{node}}"
 RESYNC, PPL = (f"mdadm --grow --consistency-policy={policy} {{node}}" for policy in ("resync", "ppl"))
 WITHOUT_JOURNAL = "echo resync > {attributes}md/consistency_policy"
+WHOLE = "mdadm --grow --size=max {node}"
+AT_END = frozenset(("0.90", "1.0"))
+"""Metadata with the superblock at the end of each member: where that grows, nothing finds it until `WHOLE` has moved it."""
 READ_ONLY, WRITABLE = "mdadm --readonly {node}", "mdadm --readwrite {node}"
 
 SPARE_ADDED = Answer(Kind.BY_APPLY, ("mdadm --manage {node} --add-spare {new}",))
@@ -64,6 +68,8 @@ class Takeover(NamedTuple):
     """`RESHAPE` where data is moved."""
 
 
+FIXED = ("raid0", "linear")
+"""Levels whose arrays take as much of each member as when they were made."""
 TAKEOVERS: Mapping[tuple[str, str], Takeover] = {
     ("raid1", "raid5"): Takeover(0, (Before.CHUNK_IS_64K,)),
     ("raid5", "raid6"): Takeover(1, since=RESHAPE),
@@ -119,15 +125,37 @@ def _same_layout(old: Shape, new: Shape) -> bool:
 
 def resize(old: Shape, *, smaller: bool) -> Answer:
     """The answer for an array that takes more of its members, or less."""
-    if old.level in ("raid0", "linear"):
+    if old.level in FIXED:
         return impossible(Reason.SIZE)
     if _is_far(old):
         return impossible(Reason.FAR)
-    commands = (
-        (END, "mdadm --grow --size={component} {node}") if smaller else ("mdadm --grow --size=max {node}",)
-    )
+    idle = Before.IDLE, *_without_log(old)
+    if smaller:
+        return by_hand(END, "mdadm --grow --size={component} {node}", before=(Before.SMALLER, *idle))
+    if old.metadata not in AT_END:
+        return by_hand(WHOLE, before=(Before.LARGER, *idle))
+    before = Before.LARGER, Before.SUPERBLOCK_MOVES, *idle
+    if old.policy != "bitmap":
+        return by_hand(WHOLE, before=before)
+    # The kernel moves no superblock that has one beside it, and takes none back while it syncs.
+    off, on = BITMAP.format("none"), BITMAP.format("internal")
+    return by_hand(off, WHOLE, on, before=(*before, Before.ONE_BY_ONE))
+
+
+def member_grown(grown: Answer, array: Shape | None) -> Answer:
+    """The answer for a device that `grown` makes larger, and that may be a member of an array, {array} in commands."""
+    if array is None or (array.metadata not in AT_END and array.level not in FIXED):
+        return grown
+    taken = resize(array, smaller=False)
+    if not taken.possible:
+        return taken
+    commands = [command.replace("{node}", "{array}") for command in taken.commands]
+    at = taken.commands.index(WHOLE)
+    first, last = by_hand(*commands[:at]), by_hand(*commands[at:])
     return by_hand(
-        *commands, before=(Before.SMALLER if smaller else Before.LARGER, Before.IDLE, *_without_log(old))
+        *(*first.commands, *grown.commands, *last.commands),
+        before=tuple(each for each in taken.before if each is not Before.LARGER),
+        called=", ".join(filter(None, map(short, (first, grown, last)))),
     )
 
 
