@@ -205,7 +205,7 @@ class Simulated(World):
     def array(self, node: str) -> str:
         found, name = self.state.objects.get("array", {}), node.removeprefix("/dev/md/")
         running = (
-            uuid for uuid, each in found.items() if each["node"] == node or name in each.get("links", ())
+            uuid for uuid, each in found.items() if each.get("node") == node or name in each.get("links", ())
         )
         return next(running, "")
 
