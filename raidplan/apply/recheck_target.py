@@ -3,6 +3,7 @@ open."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from raidplan.facts import DiskFact
 from raidplan.facts.arrays import dashed
 from raidplan.facts.uses import Use, use
 from raidplan.plan.identities import partition_of
-from raidplan.plan.step import Run, Step, Zero
+from raidplan.plan.step import Run, SetAttribute, Step, Zero
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
@@ -30,7 +31,7 @@ class Decided:
     disks: Mapping[str, DiskFact]
     """The disks by layout name."""
     arrays: Mapping[str, str]
-    """The UUIDs of the arrays that ran, by node."""
+    """The UUIDs of arrays by node: of those that ran, and of those of the layout."""
     below: Mapping[str, frozenset[str]]
     """By step of the whole plan, the disks that it and what it needs write to."""
     wiped: frozenset[str] = frozenset()
@@ -78,16 +79,12 @@ class Decided:
                 yield use("other-disk", disk.node, disk=name)
 
     def _other_array(self, step: Step, world: World) -> Iterator[Use]:
-        match step.action:
-            case Run(("mdadm", "--stop", node)):
-                link = node.startswith(ARRAY)
-                uuid = (
-                    dashed(node.removeprefix(ARRAY).replace(":", "")) if link else self.arrays.get(node, "")
-                )
-                if uuid and world.array(node) != uuid:
-                    yield use("other-array", node, uuid=uuid)
-            case Run(("mdadm", node, "--add", *_)) if step.proof and world.array(node) != step.proof.key:
-                yield use("other-array", node, uuid=step.proof.key)
+        """Arrays that a step names and that are others now, but for the one that it makes."""
+        for word in (word for word in _words(step) if word not in step.awaits):
+            link = word.startswith(ARRAY)
+            uuid = dashed(word.removeprefix(ARRAY).replace(":", "")) if link else self.arrays.get(word, "")
+            if uuid and world.array(word) != uuid:
+                yield use("other-array", word, uuid=uuid)
 
 
 def _words(step: Step) -> list[str]:
@@ -99,4 +96,6 @@ def _words(step: Step) -> list[str]:
             return [*dict.fromkeys((*argv, *step.guard))]
         case Zero(device):
             return [device]
+        case SetAttribute(file):
+            return re.findall(r"\{(/.+)\}", file)
     return []

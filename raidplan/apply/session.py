@@ -19,6 +19,7 @@ from raidplan.apply.undo.copying import NoRoom, Start, keep
 from raidplan.apply.world import World
 from raidplan.base.identity import Identity
 from raidplan.plan.codec import plan_digest, plan_to_json
+from raidplan.plan.identities import made_nodes
 from raidplan.plan.origin import LAYOUT, TEARDOWN
 from raidplan.plan.step import Zero
 
@@ -59,10 +60,7 @@ def carry_out(
             journal,
             world,
             overwrites=decision.overwrites,
-            arrays={
-                str(found.get("node")): uuid
-                for uuid, found in decision.machine.objects.get("array", {}).items()
-            },
+            arrays=_arrays(decision),
             below=disks_below(decision.whole),
             headers=journal.folder / HEADERS,
             workers=workers or WORKERS,
@@ -80,6 +78,14 @@ def carry_out(
         if not outcome.unproven:
             outcome.unproven = not_closed(journal)
     return outcome
+
+
+def _arrays(decision: Decision) -> dict[str, str]:
+    """The UUIDs of the arrays that run, and of those of the layout, by node."""
+    running = decision.machine.objects.get("array", {}).items()
+    made = ((node, Identity.read(each)) for node, each in made_nodes(decision.whole).items())
+    planned = {node: each.key for node, each in made if each.kind == "array"}
+    return {str(found.get("node")): uuid for uuid, found in running} | planned
 
 
 def _devices(decision: Decision, world: World) -> list[str]:

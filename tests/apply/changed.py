@@ -73,14 +73,14 @@ def _colons(uuid: str) -> str:
 
 
 def _carried(machine: Simulated, node: str) -> str:
-    uuid = next(key for key, found in _objects(machine, "array").items() if found["node"] == node)
-    return f"linux_raid_member {uuid}"
+    return f"linux_raid_member {machine.array(node)}"
 
 
 def _filled(machine: Simulated, array: Any, identities: list[str]) -> None:
     """md gives them the empty slots, in their order, and begins to rebuild."""
-    step = next(each for each in machine.plan.steps if array["node"] in each.awaits)
-    planned = step.proof.expect["members"] if step.proof else []
+    uuid = next(key for key, found in _objects(machine, "array").items() if found is array)
+    proofs = (step.proof for step in machine.plan.steps if step.creates)
+    planned = next(proof.expect["members"] for proof in proofs if proof and proof.key == uuid)
     assert isinstance(planned, list)
     for slot, identity in enumerate(planned):
         if identity in identities:
@@ -109,8 +109,7 @@ def half_changed(machine: Simulated, argv: tuple[str, ...]) -> None:
     """What is left where a command was killed half-way."""
     match argv:
         case ("mdadm", "--manage", node, "--add-spare", device):
-            uuid = next(key for key, found in _objects(machine, "array").items() if found["node"] == node)
-            machine.state.content[machine._identity(device)] = [f"linux_raid_member {uuid}"]
+            machine.state.content[machine._identity(device)] = [_carried(machine, node)]
         case ("mdadm", node, "--add", device, *_):
             # A superblock without a place in the array, or with one; and mdadm holds the array meanwhile.
             identity, array = machine._identity(device), _array(machine, node)
@@ -121,7 +120,7 @@ def half_changed(machine: Simulated, argv: tuple[str, ...]) -> None:
 
 
 def _array(machine: Simulated, node: str) -> Any:
-    return next(found for found in _objects(machine, "array").values() if found["node"] == node)
+    return _objects(machine, "array")[machine.array(node)]
 
 
 def _objects(machine: Simulated, kind: str) -> dict[str, Any]:

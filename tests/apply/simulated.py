@@ -203,8 +203,11 @@ class Simulated(World):
         return next((below[step.id] for step in self.plan.steps if node in step.awaits), frozenset())
 
     def array(self, node: str) -> str:
-        found = self.state.objects.get("array", {})
-        return next((uuid for uuid, each in found.items() if each["node"] == node), "")
+        found, name = self.state.objects.get("array", {}), node.removeprefix("/dev/md/")
+        running = (
+            uuid for uuid, each in found.items() if each.get("node") == node or name in each.get("links", ())
+        )
+        return next(running, "")
 
     def look_again(self, *nodes: str, settle: bool = False) -> None:
         if settle:
@@ -260,8 +263,9 @@ class Simulated(World):
                 if step.action == SetAttribute(file, content) and step.proof:
                     self._object(step.proof)
             if content == "idle":
-                for array in self.state.objects.get("array", {}).values():
-                    array["sync_held"] = array.get("sync_held", False) and array["node"] not in file
+                held = self.array(file.partition("{")[2].partition("}")[0])
+                for uuid, array in self.state.objects.get("array", {}).items():
+                    array["sync_held"] = array.get("sync_held", False) and uuid != held
                 let_go(self)
 
         self.effect("set", file, act)

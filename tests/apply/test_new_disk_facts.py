@@ -60,10 +60,13 @@ def test_a_blank_disk_is_added(plan: Plan) -> None:
     assert not of_array(decision) and "{d1}" in decision.overwrites, "at every place it has to be blank"
 
 
-def test_an_array_that_runs_under_another_name_is_called_by_it(plan: Plan) -> None:
+def test_an_array_that_runs_under_another_name_gets_its_own_first(plan: Plan) -> None:
     box = degraded(plan)
     box.objects["array"][proof(plan)]["links"] = ["data_0"]
-    assert added(decided(plan, box)) == [("mdadm", "/dev/md127", "--add", "{d1}")]
+    decision = decided(plan, box)
+    assert added(decision) == [("mdadm", "/dev/md/data", "--add", "{d1}")]
+    (add,) = (step for step in decision.left.steps if step.id.endswith("+add"))
+    assert "array.data.create+name.link" in add.needs
 
 
 @pytest.mark.parametrize("where", ["sdd", "sdd1", "sdc"])

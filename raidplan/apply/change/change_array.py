@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.apply.change.array_by_hand import policy_by_apply
-from raidplan.apply.change.difference import Difference, NotInPlace
+from raidplan.apply.change.difference import Difference, NotInPlace, runs_as
 from raidplan.apply.journal.past import Past
 from raidplan.base.identity import Identity, disk_word
 from raidplan.base.magic import member_of
@@ -30,7 +30,7 @@ def consistency(difference: Difference) -> Iterator[Step]:
         raise difference.by_hand
     action = str(difference.found.get("sync_action", "idle"))
     if action != "idle":
-        raise difference.after_sync("syncing", node)
+        raise difference.after_sync("syncing")
     say = f"keep {difference.step.targets[0]} consistent by {planned} instead of {difference.now}"
     yield difference.then("consistency", say, argv(answer, node=node))
 
@@ -38,7 +38,7 @@ def consistency(difference: Difference) -> Iterator[Step]:
 def redundancy(difference: Difference) -> Iterator[Step]:
     """Raises NotInPlace while a member is still rebuilding: only waiting helps. Empty slots are for `members`."""
     if "missing" not in texts(difference.found.get("members")):
-        raise difference.after_sync("rebuilt", difference.node)
+        raise difference.after_sync("rebuilt")
     yield from ()
 
 
@@ -46,7 +46,7 @@ def runs(difference: Difference) -> None:
     """Raises NotInPlace if the array takes no changes in its present state."""
     state = str(difference.found.get("state"))
     if state in ("inactive", "clear", "readonly", "suspended"):
-        raise NotInPlace("state", state=state, node=difference.node)
+        raise NotInPlace("state", state=state, node=difference.called)
 
 
 def spares(difference: Difference) -> Iterator[Step]:
@@ -58,18 +58,18 @@ def spares(difference: Difference) -> Iterator[Step]:
     failed = [by_identity[each] for each in planned if each in texts(difference.found.get("faulty"))]
     if failed:  # it belongs to the array until it is removed, with a superblock that nobody may write over
         add = (
-            fill(command, {"node": difference.node, "new": node})
+            fill(command, {"node": difference.called, "new": node})
             for node in failed
             for command in SPARE_ADDED.commands
         )
         raise NotInPlace(
-            "commands", commands=(fill(FAILED_REMOVED, {"node": difference.node}), *add), conditions=()
+            "commands", commands=(fill(FAILED_REMOVED, {"node": difference.called}), *add), conditions=()
         )
     for identity in (each for each in planned if each not in now):
         yield from _added(difference, identity, by_identity[identity])
     members = texts(difference.step.proof.expect.get("members")) if difference.step.proof else []
     for identity in (each for each in now if each not in (*planned, *members)):
-        node = _safe_node(difference.node, identity, difference.plan)
+        node = _safe_node(difference.called, identity, difference.plan)
         say = f"take the spare {node} out of {difference.step.targets[0]}"
         remove = difference.then(
             f"remove.{_short(identity)}",
@@ -114,7 +114,8 @@ def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterato
         removed = f"{step.id}{ADDED}remove.{_short(identity)}"
         ours = member_of(step.proof.key) in machine.carried(identity)
         if ours and identity not in inside and removed in past.begun | past.ended:
-            yield forgotten(step, identity, _safe_node(step.awaits[0], identity, plan, "left-spare"), machine)
+            node = _safe_node(runs_as(step.awaits[0], found), identity, plan, "left-spare")
+            yield forgotten(step, identity, node, machine)
 
 
 def forgotten(step: Step, identity: str, node: str, machine: Machine, after: tuple[str, ...] = ()) -> Step:

@@ -27,6 +27,13 @@ class NotInPlace(Refused):
         super().__init__(Refusal("differs", case, figures=figures))
 
 
+def runs_as(node: str, found: Properties) -> str:
+    """The name by which an array can be called now: `node`, unless it was assembled before that was known."""
+    links = found.get("links")
+    is_named = not isinstance(links, list) or node.rpartition("/")[2] in links
+    return node if is_named else str(found.get("node", node))
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One property of an existing object that differs from the step's promise."""
@@ -43,7 +50,7 @@ class Difference:
 
     @property
     def node(self) -> str:
-        """The name in commands of the object, or of the device that it lies on."""
+        """The name in steps of the object, or of the device that it lies on; before them an array gets its name."""
         if self.step.proof and self.step.proof.kind == "volume_group":
             return self.step.proof.key
         if self.step.awaits and not self.step.awaits[0].startswith("/dev/disk/"):
@@ -53,12 +60,12 @@ class Difference:
 
     @property
     def called(self) -> str:
-        """The name of the object in a line for a shell."""
+        """The name of the object in a line for a shell, as it is now."""
         return self._called(self.node)
 
-    def after_sync(self, case: str, node: str) -> NotInPlace:
+    def after_sync(self, case: str) -> NotInPlace:
         """The error that says to wait for the sync; a held sync has to be released first."""
-        advice = after_sync(self.found, case, node)
+        advice = after_sync(self.found, case, self.called)
         return NotInPlace(advice.case, **advice.figures)
 
     @property
@@ -76,7 +83,9 @@ class Difference:
         return NotInPlace(advice.case, **advice.figures)
 
     def _called(self, identity: str) -> str:
-        return str(self._shown(identity))
+        kind, key = Identity.read(identity_of(identity, made_nodes(self.plan)))
+        array = self.machine.observe(kind, key) if kind == "array" else None
+        return runs_as(identity, array) if array else str(self._shown(identity))
 
     def _name(self, identity: str) -> str:
         """The layout's name of a member."""

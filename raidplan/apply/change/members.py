@@ -33,14 +33,14 @@ FILLED = "add"
 def members(difference: Difference) -> Iterator[Step]:
     """The step that adds the layout's members for the empty slots, after what a killed one left on them is cleared."""
     runs(difference)
-    found, step, node = difference.found, difference.step, _running_as(difference)
+    found, step, node = difference.found, difference.step, difference.node
     in_it = texts(found.get("spares"))
     empty = {identity: device for identity, device in _empty(difference).items() if identity not in in_it}
     begun, action = _was_begun(difference.past, step), str(found.get("sync_action", IDLE))
     if not empty and not (begun and action == HELD):
-        raise difference.after_sync("rebuilt", node)
+        raise difference.after_sync("rebuilt")
     if action != IDLE and not begun:
-        raise difference.after_sync("syncing", node)
+        raise difference.after_sync("syncing")
     left = [
         forgotten(step, identity, device, difference.machine)
         for identity, device in empty.items()
@@ -146,13 +146,6 @@ def unreadable_by_grub(plan: Plan, machine: Machine) -> Iterator[tuple[Step, str
 def _was_begun(past: Past, step: Step) -> bool:
     """Whether the open run started to add members to this array."""
     return f"{step.id}{ADDED}{FILLED}" in past.begun | past.ended
-
-
-def _running_as(difference: Difference) -> str:
-    """The name by which the array can be called now: its own, unless it was assembled before that was known."""
-    links, node = difference.found.get("links"), difference.node
-    known = not isinstance(links, list) or node.rpartition("/")[2] in links
-    return node if known else str(difference.found.get("node", node))
 
 
 def _elsewhere(difference: Difference, ours: list[str]) -> Iterator[str]:

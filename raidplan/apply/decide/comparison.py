@@ -13,7 +13,7 @@ from raidplan.apply.configuration.array_names import in_its_own_step
 from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.decide.leftovers import NotOurs
 from raidplan.apply.decide.lost_superblocks import superblocks_lost
-from raidplan.apply.decide.name_links import lacks_its_name, name_links
+from raidplan.apply.decide.name_links import NameTaken, lacks_its_name, name_links
 from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.decide.redo_steps import half_done, redo
 from raidplan.apply.journal.made import is_known
@@ -41,12 +41,9 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
     if asleep := [*not_started(plan, machine, past)]:
         return replace(plan, steps=()), asleep
     kept: dict[str, Step] = {}
-    unnamed: list[Step] = []
-    refusals: list[Refusal] = []
+    unnamed, refusals = _unnamed(plan, machine, past)
     for step in plan.steps:
         try:
-            if not half_done(step, machine, past) and lacks_its_name(step, machine):
-                unnamed.append(step)  # one that is half made is stopped and cleared, whatever its name
             if not _pending(step, machine, kept, past):
                 kept |= {each.id: each for each in left_behind(step, machine, plan, past)}
                 continue
@@ -54,8 +51,7 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
             kept |= {each.id: each for each in due}
             refusals += reasons
         except Refused as error:
-            place = error.refusal.place or step.because
-            refusals.append(replace(error.refusal, place=place, line=step.line))
+            refusals.append(_placed(error, step))
     # Every command calls an array by its name, so the names come before everything else; but for what prepares the
     # machine, which calls none.
     names = {step.id: step for step in name_links(plan, unnamed, machine)}
@@ -69,6 +65,24 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
     rest = sorted(_behind_tables(rest, kept | names), key=lambda step: step.phase == "sync")
     left = [*(step.among(first) for step in first.values()), *(step.among(kept | names) for step in rest)]
     return replace(plan, steps=tuple(left)), refusals
+
+
+def _unnamed(plan: Plan, machine: Machine, past: Past) -> tuple[list[Step], list[Refusal]]:
+    """The steps whose arrays run without their names, and the reasons not to give them; one that is half made is stopped and
+    cleared, whatever its name."""
+    unnamed: list[Step] = []
+    refusals: list[Refusal] = []
+    for step in plan.steps:
+        try:
+            if not half_done(step, machine, past) and lacks_its_name(step, machine):
+                unnamed.append(step)
+        except NameTaken as error:
+            refusals.append(_placed(error, step))
+    return unnamed, refusals
+
+
+def _placed(error: Refused, step: Step) -> Refusal:
+    return replace(error.refusal, place=error.refusal.place or step.because, line=step.line)
 
 
 def _behind_tables(steps: list[Step], left: Mapping[str, Step]) -> Iterator[Step]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from raidplan.apply.change.difference import runs_as
 from raidplan.apply.refusal import Refused, refusal
 from raidplan.base.identity import md_form
 from raidplan.facts import Machine
 from raidplan.facts.host import NAMES
 from raidplan.facts.machine import Properties, texts
-from raidplan.facts.prove import differences
 from raidplan.plan.origin import Origin
 from raidplan.plan.step import ADDED, Action, Plan, Run, Step, WriteFile
 
@@ -25,17 +25,15 @@ class NameTaken(Refused):
 
 
 def lacks_its_name(step: Step, machine: Machine) -> bool:
-    """Whether the array of a step is as planned but for its name. Raises NameTaken."""
+    """Whether the array of a step runs without its name, in whatever shape: what changes it calls it by that. Raises
+    NameTaken."""
     node = _link(step)
-    if not node or step.proof is None or differences(step.proof, machine) != []:
+    now = runs_as(node, _found(step, machine)) if node else ""
+    if now == node:
         return False
-    found = machine.observe("array", step.proof.key) or {}
-    links, name = found.get("links"), node.removeprefix(LINKS)
-    if not isinstance(links, list) or name in links:
-        return False
-    others = machine.objects.get("array", {}).values()
+    name, others = node.removeprefix(LINKS), machine.objects.get("array", {}).values()
     if taken := next((other for other in others if name in texts(other.get("links"))), None):
-        now, other = str(found["node"]), f"/dev/{taken['device']}"
+        other = f"/dev/{taken['device']}"
         raise NameTaken(refusal("runs-under-other-name", now=now, planned=node, other=other))
     return True
 
