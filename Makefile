@@ -48,7 +48,7 @@ golden: $(VENV)/ready
 measures: $(VENV)/ready
 	$(VENV)/bin/python -m tests.measures $(SINCE)
 
-# Every example on its virtual twin, each with a record: `make rehearse-all PART=1/4`, `PART=raid50`, `PART=tel-aviv-jbod@2000`, `PART=--show`.
+# Every example on its virtual twin, each with a record: `make rehearse-all PART=1/4`, `PART=raid50`, `PART=tel-aviv-jbod@blank`, `PART=--show`.
 rehearse-all: $(VENV)/ready
 	$(VENV)/bin/python -m tests.rehearsal.everything $(PART)
 

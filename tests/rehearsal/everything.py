@@ -1,9 +1,9 @@
 """`python -m tests.rehearsal.everything [n/m]`: every example rehearsed, each with a record; `--show` prints what held.
 
 All faults are tried on the examples whose plans are kept whole, on each other one its first disk; every second one runs on
-Debian 13. The 40 disks are rehearsed twice: every disk, part and boot at true size, and blank disks, scrubs and comparisons with
-sizes divided by 3000. In the place of `n/m`, `tel-aviv-jbod` names both, `tel-aviv-jbod@3000` the one at that scale, and commas
-join several. What has a record of the same faults, layout, predictions, plan and evidence is left out, so a part that was
+Debian 13. The 40 disks are rehearsed in five rounds: every disk, part and boot at true size, and blank disks, scrubs and
+comparisons with sizes divided by 3000. In the place of `n/m`, `tel-aviv-jbod` names all, `tel-aviv-jbod@blank` one round, and
+commas join several. What has a record of the same faults, layout, predictions, plan and evidence is left out, so a part that was
 interrupted goes on where it was.
 """
 
@@ -49,15 +49,19 @@ SCALES = {
 }  # fmt: skip
 """Sizes of those that are rehearsed with all faults, or have a spare, are divided by it: without a bitmap a disk that was pulled
 is rebuilt whole, so that each gigabyte of a disk is a minute of emulation in most cases."""
-SEVERAL = {
-    "tel-aviv-jbod": (
-        ("disks,components,boot", 1),
-        ("replaced:d00,replaced:d21,replaced:d42,replaced:d63,replaced:d74,media", 3000),
-    )
+FORTY = [f"d{multiplier}{port}" for multiplier in range(8) for port in range(5)]
+SEVERAL: Mapping[str, Mapping[str, tuple[str, int]]] = {
+    "tel-aviv-jbod": {
+        "pulled": ("disks,components", 1),
+        "boots-1": (",".join(f"boot:{disk}" for disk in FORTY[:20]), 1),
+        "boots-2": (",".join(f"boot:{disk}" for disk in FORTY[20:]), 1),
+        "boots-3": ("boot:multiplier,boot:controller,boot:bus,boot:machine", 1),
+        "blank": ("replaced:d00,replaced:d21,replaced:d42,replaced:d63,replaced:d74,media", 3000),
+    }
 }
-"""Faults and scales of examples that are rehearsed more than once. Of 40 disks one of each array is replaced, each behind another
-multiplier, all controllers among them: 40 rebuilds take hours. A disk is 1 GB then, a third of one of raid50, of which a rebuild and
-the check of its array take two minutes in emulation."""
+"""Faults and scales of examples that are rehearsed more than once, each less than an hour or two: with its name in the place of
+a scale. Of 40 disks one of each array is replaced, each behind another multiplier, all controllers among them: 40 rebuilds take
+hours. A disk is 1 GB then, a third of one of raid50, of which a rebuild and the check of its array take two minutes in emulation."""
 
 
 Key = tuple[str, str, str, str]
@@ -79,8 +83,9 @@ class Wanted:
 
     @property
     def name(self) -> str:
-        """The example and the scale, as `example@scale`."""
-        return f"{self.example}@{self.scale}"
+        """The example and its round, or the scale, as `example@scale`."""
+        rounds = SEVERAL.get(self.example, {}).items()
+        return f"{self.example}@{next((word for word, of in rounds if of == (self.faults, self.scale)), self.scale)}"
 
     @property
     def key(self) -> Key:
@@ -131,7 +136,7 @@ def wanted() -> tuple[list[Wanted], dict[str, str]]:
         suite = LATER.get(name) or ON.get(name, SUITES[place % len(SUITES)])
         faults = "all" if name in PLANS else next(iter(topology.layout.hardware.disks), "")
         try:
-            for chosen, scale in SEVERAL.get(name, [(faults, SCALES.get(name, 1))]):
+            for chosen, scale in SEVERAL.get(name, {"": (faults, SCALES.get(name, 1))}).values():
                 found.append(_wanted(name, suite, chosen, scale, subject_of(topology, scale)))
         except Unsuited as error:
             unsuited[name] = str(error)
@@ -176,7 +181,7 @@ def part_of(every: Sequence[Wanted], part: str) -> list[Wanted]:
 
 
 def named(every: Sequence[Wanted], names: Sequence[str]) -> list[Wanted]:
-    """Those of an example, or of an example at a scale."""
+    """Those of an example, or one round of it."""
     return [one for one in every if not {one.example, one.name}.isdisjoint(names)]
 
 
@@ -270,7 +275,7 @@ def main(words: Sequence[str]) -> int:
         "part",
         nargs="?",
         default="1/1",
-        help="n/m: every m-th rehearsal from the n-th on; or examples, with commas, or one at a scale: raid50,tel-aviv-jbod@3000",
+        help="n/m: every m-th rehearsal from the n-th on; or examples, with commas, or one round: raid50,tel-aviv-jbod@blank",
     )
     parser.add_argument("--show", action="store_true", help="print the records, and run nothing")
     asked = parser.parse_args(words)
