@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from raidplan.apply.change.array_by_hand import shape
+from raidplan.apply.change.array_shape import shape
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.refusal import Refusal

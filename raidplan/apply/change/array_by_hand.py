@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from raidplan.apply.change.array_shape import NO_SIZES, shape
 from raidplan.apply.change.by_hand import Advice, commands
 from raidplan.base.hidden import escaped
-from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB
 from raidplan.base.sync_action import HELD
 from raidplan.facts.machine import Properties, texts
@@ -24,7 +24,6 @@ from raidplan.plan.changes import (
     Change,
     Kind,
     Pairing,
-    Shape,
     changes,
     pair,
     resize,
@@ -32,31 +31,8 @@ from raidplan.plan.changes import (
 from raidplan.plan.identities import node_of
 from raidplan.plan.step import Value
 
-NO_SIZES: Mapping[str, int] = {}
 KEYS = {"members": "raid-devices", "component": "size"}
 """Properties that the table knows by another name than the facts do."""
-
-
-def shape(array: Mapping[str, Value], sizes: Mapping[str, int] = NO_SIZES) -> Shape:
-    """The shape of an array as it is read from the machine, or as a step promises it.
-
-    `sizes`: the bytes of devices, by their identities in proofs, as far as they are known.
-    """
-    level, chunk, layout, size = (array.get(name) for name in ("level", "chunk", "layout", "size"))
-    chunked = str(level) in LEVELS and LEVELS[str(level)].chunked
-    members = texts(array.get("members"))
-    unit = chunk if chunked and isinstance(chunk, int) else None
-    return Shape(
-        str(level),
-        len(members),
-        unit,
-        str(layout) if layout else None,
-        str(array.get("metadata", "")),
-        str(array.get("consistency", "")),
-        size if isinstance(size, int) else None,
-        # A zone ends with a whole chunk; what is less than that on some members does not count.
-        even=len({sizes[each] // (unit or 1) for each in members if each in sizes}) < 2,
-    )
 
 
 def differences(

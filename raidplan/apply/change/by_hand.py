@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from raidplan.apply.change.array_shape import shape
 from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity
 from raidplan.base.size import KIB
-from raidplan.facts.machine import Properties, texts
-from raidplan.plan.changes import Answer, Reason, Shape, contents, fill, member_grown, short
+from raidplan.facts.machine import Properties
+from raidplan.plan.changes import Answer, Reason, contents, fill, member_grown, short
 from raidplan.plan.partitions import TYPE_CODES, PartitionRow, partition_rows
 from raidplan.plan.step import Value
 
@@ -144,14 +145,7 @@ def _impossible(kind: str, answer: Answer) -> Advice:
 
 def _member_grown(grown: Answer, array: Properties | None) -> Answer:
     """The answer for a larger device, of which an array may be made."""
-    if array is None:
-        return grown
-    level, layout, metadata, policy = (
-        str(array.get(key, "")) for key in ("level", "layout", "metadata", "consistency")
-    )
-    return member_grown(
-        grown, Shape(level, len(texts(array.get("members"))), None, layout or None, metadata, policy)
-    )
+    return member_grown(grown, shape(array) if array else None)
 
 
 def _called(array: Properties | None) -> dict[str, str]:
