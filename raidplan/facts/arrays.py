@@ -12,7 +12,7 @@ from pathlib import Path
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import SECTOR
 from raidplan.base.sync_action import HELD
-from raidplan.facts.block import Block, Names, kernel_name, number_of, read_at, read_blocks, text_of
+from raidplan.facts.block import Block, Names, kernel_name, number_of, read_at, text_of
 from raidplan.facts.members import superblock
 from raidplan.facts.problem import Problem
 from raidplan.facts.signatures import Ask
@@ -54,13 +54,14 @@ class Array:
 def read_arrays(root: Path, blocks: Mapping[str, Block], ask: Ask) -> tuple[list[Array], list[Problem]]:
     """The arrays, and a problem for each without a readable UUID."""
     arrays, problems = [], []
+    sizes = {name: block.size for name, block in blocks.items()}
     for sys in sorted(entry.parent for entry in (root / "sys/block").glob("*/md")):
         name = kernel_name(sys)
         state = text_of(sys / "md/array_state")
         members = _members(sys / "md")
         if state in ("", "clear") and not members:
             continue  # stopped; the kernel keeps the name for a while
-        uuid, stored = _identity(root, name, text_of(sys / "md/metadata_version"), members, blocks, ask)
+        uuid, stored = _identity(root, name, text_of(sys / "md/metadata_version"), members, sizes, ask)
         if not uuid:
             problems.append(Problem("array", f"/dev/{name}"))
             continue
@@ -81,15 +82,20 @@ def _members(md: Path) -> tuple[Member, ...]:
     )
 
 
+def member_folder(name: str) -> str:
+    """The folder of a member below `md`, by its kernel name."""
+    return f"dev-{name.replace('/', '!')}"
+
+
 def _identity(
-    root: Path, name: str, metadata: str, members: tuple[Member, ...], blocks: Mapping[str, Block], ask: Ask
+    root: Path, name: str, metadata: str, members: tuple[Member, ...], sizes: Mapping[str, int], ask: Ask
 ) -> tuple[str, str]:
-    """(UUID, stored name) from a readable member, else as mdadm reports it (metadata of firmware RAID)."""
+    """(UUID, stored name) from a readable member, else as mdadm reports it (metadata of firmware RAID); `sizes` of members in bytes."""
     for member in members:
-        block = blocks.get(member.name)
-        if block and "faulty" not in member.state:
+        size = sizes.get(member.name)
+        if size and "faulty" not in member.state:
             with suppress(OSError):
-                found = superblock(partial(read_at, root / "dev" / member.name), block.size, metadata)
+                found = superblock(partial(read_at, root / "dev" / member.name), size, metadata)
                 if found:
                     return found.uuid, found.name
     return parse_export(ask(["mdadm", "--detail", "--export", f"/dev/{name}"]).stdout)
@@ -98,9 +104,11 @@ def _identity(
 def uuid_of(node: str, root: Path, ask: Ask) -> str:
     """The UUID of the array behind a node now, as `read_arrays` finds it; empty if there is none."""
     name = (root / node.lstrip("/")).resolve().name
-    sys = root / "sys/block" / name
-    metadata = text_of(sys / "md/metadata_version")
-    return _identity(root, name, metadata, _members(sys / "md"), read_blocks(root), ask)[0]
+    md = root / "sys/block" / name / "md"
+    members = _members(md)
+    # Asked of each step of a plan: the other devices of the machine are not read for it.
+    sizes = {each.name: number_of(md / member_folder(each.name) / "block/size") * SECTOR for each in members}
+    return _identity(root, name, text_of(md / "metadata_version"), members, sizes, ask)[0]
 
 
 def parse_export(text: str) -> tuple[str, str]:

@@ -23,8 +23,12 @@ from raidplan.facts.uses import UseKind
 
 PROC = Path("/proc")
 RING = "anon_inode:[io_uring]"
+NO_RINGS = (stat.S_IFDIR, stat.S_IFIFO, stat.S_IFSOCK)
+"""Types of files that are no ring: the kernel shows it without a type."""
 LOOKS, LOOK_AGAIN_SECONDS = 40, 0.005
 """How often a busy ring is looked at, and the pause between two looks."""
+SHARED_TO_WRITE = re.compile(rb"^(\S+) .w.s \S+ \S+ \S+ +/", re.MULTILINE)
+"""In /proc/PID/maps, the place of a mapping of a file that writes to it."""
 ALL_OR_NOTHING = [6, 15]
 """Since this kernel a ring whose lock is taken shows no section of files; before, one with their number alone (io_uring/fdinfo.c)."""
 KCMP, KCMP_FILES = {"x86_64": 312, "aarch64": 272, "riscv64": 272}, 2
@@ -65,7 +69,7 @@ def ways_to_write(process: Path, numbers: Collection[str]) -> Iterator[tuple[str
     process that has finished.
     """
     for thread in _threads(process):
-        for ways in (_descriptors, _mappings, _registered):
+        for ways in (_opened, _mappings):
             with suppress(OSError):
                 yield from ways(thread, numbers)
 
@@ -96,44 +100,46 @@ def _same_descriptors() -> Callable[[int, int], bool] | None:
     return (lambda one, other: bool(ask(number, one, other, KCMP_FILES, 0, 0) == 0)) if number else None
 
 
-def _descriptors(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
-    for entry in (process / "fd").iterdir():
+def _opened(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
+    """By its descriptors, and by the files that an io_uring behind one of them holds."""
+    for entry in os.listdir(f"{process}/fd"):
         with suppress(OSError):
-            number = number_of_file(entry.stat())
+            file = os.stat(f"{process}/fd/{entry}")
+            number = number_of_file(file)
+            if not number and stat.S_IFMT(file.st_mode) not in NO_RINGS:
+                yield from _registered(process, entry, numbers)
             if number not in numbers or _is_copy_of_us(process):
                 continue
             # In this order: what has become a program meanwhile has nothing of ours open any more.
             if number[0] == "c":
                 yield number, "open"
-            elif _opened_to_write(process, entry.name):
+            elif _opened_to_write(process, entry):
                 yield number, "written"
 
 
 def _mappings(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
     """A mapping stays when the descriptor that it was made with is closed."""
-    for line in (process / "maps").read_bytes().splitlines():
-        words = line.split(None, 5)
-        if len(words) == 6 and words[1][1:2] == b"w" and words[1][3:4] == b"s" and words[5].startswith(b"/"):
-            with suppress(OSError):
-                number = number_of_file((process / "map_files" / words[0].decode()).stat())
-                if number in numbers and not _is_copy_of_us(process):
-                    yield number, "mapped"
-
-
-def _registered(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
-    """Files that an io_uring holds: they stay when their descriptors are closed."""
-    for entry in (process / "fd").iterdir():
+    with open(f"{process}/maps", "rb") as maps:
+        shared = SHARED_TO_WRITE.findall(maps.read())
+    for place in shared:
         with suppress(OSError):
-            if os.readlink(entry) != RING:
-                continue
-            paths = _read_ring(process / "fdinfo" / entry.name)
-            if paths is None:
-                yield "", "busy-ring"
-            for path in paths or ():
-                with suppress(OSError):
-                    number = number_of_file((process / "root" / path).stat())
-                    if number in numbers and not _is_copy_of_us(process):
-                        yield number, "registered"
+            number = number_of_file(os.stat(f"{process}/map_files/{place.decode()}"))
+            if number in numbers and not _is_copy_of_us(process):
+                yield number, "mapped"
+
+
+def _registered(process: Path, descriptor: str, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
+    """Files that an io_uring holds: they stay when their descriptors are closed."""
+    if os.readlink(f"{process}/fd/{descriptor}") != RING:
+        return
+    paths = _read_ring(process / "fdinfo" / descriptor)
+    if paths is None:
+        yield "", "busy-ring"
+    for path in paths or ():
+        with suppress(OSError):
+            number = number_of_file((process / "root" / path).stat())
+            if number in numbers and not _is_copy_of_us(process):
+                yield number, "registered"
 
 
 def _read_ring(file: Path) -> list[str] | None:

@@ -67,7 +67,18 @@ def put_up(root: Path) -> Server:
     for link, target in recorded["links"].items():
         (server.root / link).parent.mkdir(parents=True, exist_ok=True)
         (server.root / link).symlink_to(target)
+    for member in server.root.glob("sys/block/*/md/dev-*"):
+        _link_to_device(member)
     return server
+
+
+def _link_to_device(member: Path) -> None:
+    """The kernel's link from a member of an array to its device, which was not recorded."""
+    blocks = member.parents[2]
+    name = member.name.removeprefix("dev-")
+    for device in (blocks / name, *blocks.glob(f"*/{name}")):
+        if device.is_dir():
+            (member / "block").symlink_to(device)
 
 
 def _device(file: Path, size: int, content: dict[str, str]) -> None:
