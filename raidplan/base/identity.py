@@ -7,6 +7,7 @@ plan on any machine, and what is found half made is known as ours.
 from __future__ import annotations
 
 import uuid
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Self
 
@@ -35,6 +36,7 @@ class Identity(NamedTuple):
         return {DISK: f"{{{self.key}}}", NODE: self.key}.get(self.kind, f"{self.kind}:{self.key}")
 
     @classmethod
+    @lru_cache(2**14)  # of each word of a plan it is asked for hundreds of times
     def read(cls, text: str) -> Self:
         """The identity in a text: of any text, and what was read gives the same text again."""
         if text[:1] + text[-1:] == "{}":

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -199,8 +199,12 @@ class Simulated(World):
         return None
 
     def disks_below(self, node: str) -> frozenset[str]:
+        return self._below_nodes.get(node, frozenset())
+
+    @cached_property
+    def _below_nodes(self) -> dict[str, frozenset[str]]:
         below = disks_below(self.plan)
-        return next((below[step.id] for step in self.plan.steps if node in step.awaits), frozenset())
+        return {node: below[step.id] for step in reversed(self.plan.steps) for node in step.awaits}
 
     def array(self, node: str) -> str:
         found, name = self.state.objects.get("array", {}), node.removeprefix("/dev/md/")

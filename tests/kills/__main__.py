@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from raidplan.twin.rehearsal.host import emulator
-from tests.kills.cases import Case, adversity_of, by_layout, case_of, cases
-from tests.kills.family import draw
+from tests.kills.cases import Case, adversity_of, by_sector, case_of, cases
 from tests.kills.power import A_LAYOUT as CUTS
 from tests.kills.power import power_cases
 from tests.kills.record import RECORD, add, digest, failed, generator, read, table
@@ -95,21 +94,21 @@ def _cuts(
 def _cases(
     folder: Path, given: argparse.Namespace, chosen: list[Case], void: Told, goes_on: Callable[[], bool]
 ) -> Iterator[dict[str, Any]]:
-    with server(folder / "twin", say, real_initramfs=given.real_initramfs) as twin:
-        for layout, its in by_layout(chosen):
-            if not goes_on():
-                return
-            drawn = draw(layout)
-            try:
-                to = reference(twin, drawn)
-            except Void as error:
-                void(its[0].number, error)
-                continue
-            say(f"layout {layout}, {drawn.kind}: {to.records} records without adversity")
-            for case in its:
+    for sector, layouts in by_sector(chosen):
+        with server(folder / f"twin-{sector}", sector, say, real_initramfs=given.real_initramfs) as twin:
+            for drawn, its in layouts:
                 if not goes_on():
                     return
-                yield run_case(twin, to, adversity_of(case, drawn)) | {"seed": case.number}
+                try:
+                    to = reference(twin, drawn)
+                except Void as error:
+                    void(its[0].number, error)
+                    continue
+                say(f"layout {drawn.seed}, {drawn.kind}: {to.records} records without adversity")
+                for case in its:
+                    if not goes_on():
+                        return
+                    yield run_case(twin, to, adversity_of(case, drawn)) | {"seed": case.number}
 
 
 def _told(record: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import yaml
 
 from tests.kills.adversity import PLANTED, POWER, Adversity, draw_adversity
-from tests.kills.family import DISKS, FULL, Drawn
+from tests.kills.family import DISKS, FULL, Drawn, draw
 from tests.kills.predicted import devices_used
 
 LAYOUTS, PLACES = 10_000, 100
@@ -50,6 +50,13 @@ def by_layout(wanted: list[Case]) -> Iterator[tuple[int, list[Case]]]:
     """The layouts in their order, each with its cases."""
     for layout in dict.fromkeys(case.layout for case in wanted):
         yield layout, [case for case in wanted if case.layout == layout]
+
+
+def by_sector(wanted: list[Case]) -> Iterator[tuple[int, list[tuple[Drawn, list[Case]]]]]:
+    """The layouts with their cases, by the sectors of their disks: each of these has a server of its own."""
+    drawn = [(draw(layout), its) for layout, its in by_layout(wanted)]
+    for sector in dict.fromkeys(each.sector for each, _ in drawn):
+        yield sector, [(each, its) for each, its in drawn if each.sector == sector]
 
 
 def adversity_of(case: Case, drawn: Drawn, *, power: bool = False) -> Adversity:

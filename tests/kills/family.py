@@ -23,6 +23,8 @@ TYPES = ("ext2", "ext3", "ext4", "ext4", "xfs", "xfs", "btrfs", "vfat", "f2fs")
 METADATA = ("1.2", "1.2", "1.2", "1.0", "1.1", "0.90")
 SECTORS = (512, 512, 512, 4096)
 """With 4096 every other draw is of a file system that needs more room than there is, so these are a seventh of the layouts."""
+PREFIX = {512: "K", 4096: "Q"}
+"""By the sectors of the disks, the beginning of their serials."""
 KINDS = ("fresh", "fresh", "wipe", "change")
 ADDRESS = "root"
 """Where Debian's mdadm sends the alarms of all arrays: with another one, apply refuses beside the array of somebody else."""
@@ -57,8 +59,8 @@ class Drawn:
 
     @property
     def prefix(self) -> str:
-        """The beginning of the serials of its disks in the server, which has a set of either kind."""
-        return "K" if self.sector == 512 else "Q"
+        """The beginning of the serials of its disks in the server."""
+        return PREFIX[self.sector]
 
     @property
     def name(self) -> str:

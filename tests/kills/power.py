@@ -17,8 +17,7 @@ from typing import Any
 
 from raidplan.twin.server import TwinError, lose_unflushed
 from tests.kills.adversity import Adversity
-from tests.kills.cases import Case, adversity_of, by_layout
-from tests.kills.family import draw
+from tests.kills.cases import Case, adversity_of, by_sector
 from tests.kills.root_disk import TwinWithLog
 from tests.kills.session import (
     MEMORY,
@@ -81,14 +80,15 @@ def power_cases(
 def _references(
     folder: Path, wanted: list[Case], say: Callable[[str], None], void: Callable[[int, Void], None]
 ) -> Iterator[tuple[Reference, Case]]:
-    with server(folder, say) as twin:
-        for layout, cases in by_layout(wanted):
-            try:
-                to = reference(twin, draw(layout))
-            except Void as error:
-                void(cases[0].number, error)
-                continue
-            yield from ((to, case) for case in cases)
+    for sector, layouts in by_sector(wanted):
+        with server(folder / str(sector), sector, say) as twin:
+            for drawn, cases in layouts:
+                try:
+                    to = reference(twin, drawn)
+                except Void as error:
+                    void(cases[0].number, error)
+                    continue
+                yield from ((to, case) for case in cases)
 
 
 def _logged(index: int, cases: Sequence[tuple[Reference, Case]]) -> list[Any]:

@@ -16,10 +16,11 @@ from raidplan.cli import REFUSED
 from raidplan.twin.server import CommandTimeoutError, Disk, Twin, UnreachableError, install_raidplan
 from raidplan.twin.server.recipe import PACKAGES, Recipe
 from tests.kills.adversity import CONVERGED, LOST, OPEN, PERSON, STUCK, Adversity
-from tests.kills.family import DISKS, HOST, OLD, SIZE, Drawn
+from tests.kills.family import DISKS, HOST, OLD, PREFIX, SIZE, Drawn
 from tests.kills.predicted import Journal, predicted, predicted_if_won, targets
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import NODE
+from tests.machine.servers import SIDE_BY_SIDE
 
 SCRIPTS = ("in_guest.py", "bare_tools.py")
 KERNEL = "linux-image-amd64"
@@ -81,13 +82,18 @@ def decoys() -> list[Disk]:
 
 
 @contextmanager
-def server(folder: Path, say: Callable[[str], None], *, real_initramfs: bool = False) -> Iterator[Twin]:
-    """A server with blank disks of either kind and filled decoys, whose state is kept as CLEAN."""
-    hardware = [*disks(), *disks("Q", 4096), *decoys()]
+def server(
+    folder: Path, sector: int, say: Callable[[str], None], *, real_initramfs: bool = False
+) -> Iterator[Twin]:
+    """A server with blank disks of such sectors and filled decoys, whose state is kept as CLEAN.
+
+    It has no other disks: every `apply` reads small blank ones whole.
+    """
     with Twin.start(
-        hardware,
+        [*disks(PREFIX[sector], sector), *decoys()],
         directory=folder,
         memory_mib=MEMORY,
+        cpus=SIDE_BY_SIDE,
         snapshots=True,
         recipe=RECIPE,
         boot_timeout=PATIENCE,

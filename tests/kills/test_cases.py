@@ -25,7 +25,7 @@ CASES = (
 
 @pytest.fixture(scope="module")
 def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
-    with server(tmp_path_factory.mktemp("kills") / "twin", lambda _: None) as machine:
+    with server(tmp_path_factory.mktemp("kills") / "twin", 512, lambda _: None) as machine:
         yield machine
 
 

@@ -59,6 +59,12 @@ DECOYS = decoys(SMALL)
 
 
 @pytest.fixture(scope="module")
+def disks(request: pytest.FixtureRequest) -> list[Disk]:
+    """Those of the layouts that are applied: each `apply` reads a blank disk of this size whole, also one that is none of its own."""
+    return DISKS if request.config.getoption("long") else DISKS[:2]
+
+
+@pytest.fixture(scope="module")
 def cut(request: pytest.FixtureRequest) -> Cut:
     """Any write of an apply, drawn."""
     draw = Random(f"{request.config.getoption('seed')} power")
@@ -66,10 +72,10 @@ def cut(request: pytest.FixtureRequest) -> Cut:
 
 
 @pytest.fixture(scope="module")
-def twin(cut: Cut, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+def twin(disks: list[Disk], cut: Cut, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     """A server with disks of other people: an array, a file system, and a blank one of the same make."""
     folder = tmp_path_factory.mktemp("killed")
-    with Twin.start([*DISKS, *cut.pair(), *DECOYS], directory=folder, cpus=SIDE_BY_SIDE) as machine:
+    with Twin.start([*disks, *cut.pair(), *DECOYS], directory=folder, cpus=SIDE_BY_SIDE) as machine:
         install_raidplan(machine)
         install_killer(machine)
         quick_initramfs(machine)
@@ -111,10 +117,10 @@ def test_killed_in_every_destructive_program(
 
 
 def test_f04_the_power_goes_at_a_drawn_write(
-    twin: Twin, cut: Cut, record_property: Callable[[str, object], None]
+    twin: Twin, disks: list[Disk], cut: Cut, record_property: Callable[[str, object], None]
 ) -> None:
     before = others(twin)
-    halted, _ = cut_and_gone_on(twin, cut, [*DISKS, *DECOYS])
+    halted, _ = cut_and_gone_on(twin, cut, [*disks, *DECOYS])
     assert halted
     record_property("counted: power cuts at a write", 1)
     assert others(twin) == before
