@@ -21,7 +21,7 @@ os.environ.pop("PYTHONUNBUFFERED", None)
 
 # Machines that build are noisy: how long an example takes says nothing about it. Every run draws others.
 NOISY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("raidplan", NOISY, max_examples=100)
+settings.register_profile("raidplan", NOISY, max_examples=40)
 settings.register_profile("long", NOISY, max_examples=150)
 
 

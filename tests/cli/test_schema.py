@@ -127,10 +127,10 @@ def test_descriptions_are_the_docstrings() -> None:
 def test_every_key_is_described_with_an_example_that_it_takes() -> None:
     others = (each for each in Model.__subclasses__() if each.__module__.startswith("raidplan"))
     models: tuple[type[Model], ...] = (Layout, *others)
+    schema = layout_schema()
     for model in models:
         for key in keys(model).values():
             assert key.description, (model, key.name)
-            schema = layout_schema()
             place = schema if model is Layout else schema["definitions"][model.__name__]
             described = place["properties"][key.name]
             assert key.example or (model, key.name) == (Layout, "hardware"), (model, key.name)

@@ -78,7 +78,7 @@ def rehearsed(layout: str, folder: Path, *words: str) -> dict[str, Any]:
 PAIR = """\
 version: 1
 host: pair
-hardware: {disks: {p<0-1>: {size: 512MiB, serial: PAIR-<1>}}}
+hardware: {disks: {p<0-1>: {size: 256MiB, serial: PAIR-<1>}}}
 arrays: {pair: {level: raid1, members: [p<0-1>]}}
 filesystems: {pair: {device: pair, type: ext4, mount: /srv/pair}}
 """
