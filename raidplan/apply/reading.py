@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from raidplan.base.identity import Identity
 from raidplan.facts import Machine, read_machine
+from raidplan.facts.machine import Properties
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.places import CHECK_OF_CRON, DEFAULTS
 from raidplan.plan.step import Plan, WriteBlock, WriteFile
 
 
-def read_for(plan: Plan) -> Machine:
-    """The machine with everything that the proofs speak of, of the plan as for a blank machine."""
+def read_for(plan: Plan, tools: Mapping[str, Properties] | None = None) -> Machine:
+    """The machine with everything that the proofs speak of, of the plan as for a blank machine; `tools` as for `read_machine`."""
     plan = plan.complete
     ranges = dict.fromkeys(place for step in plan.steps for place in step.new_partitions)
     # Of a disk that may be wiped, everything must be known.
@@ -31,6 +34,7 @@ def read_for(plan: Plan) -> Machine:
         keys=plan.proof_keys("key_file"),
         swap_files=swap_files_of(plan),
         target=plan.target,
+        tools=tools,
     )
 
 

@@ -21,6 +21,7 @@ from raidplan.facts import Machine
 from raidplan.facts.arrays import uuid_of
 from raidplan.facts.block import read_at, text_of
 from raidplan.facts.host import read_units
+from raidplan.facts.machine import Properties
 from raidplan.facts.mounts import is_below
 from raidplan.facts.read import read_only
 from raidplan.facts.run import Result, run
@@ -55,6 +56,8 @@ class World:
         """The passphrase of each encryption for which a person was asked; it leaves this process on standard inputs only."""
         self.clock = 0
         """When the run began, in seconds since 1970: the time that makers of file systems write down."""
+        self.tools: Mapping[str, Properties] | None = None
+        """The programs with their versions, once they were asked; on a slow machine that takes seconds."""
 
     def effect(self, kind: str, what: str, act: Callable[[], T]) -> T:
         """Does one thing that outlives this process: `run`, `write`, `cut`, `sync`, `rename`, `remove`, `set`, `zero` or `restore`."""
@@ -64,7 +67,9 @@ class World:
 
     def read(self, plan: Plan) -> Machine:
         """The machine with everything that the plan's proofs speak of."""
-        return read_for(plan)
+        machine = read_for(plan, self.tools)
+        self.tools = machine.objects["tool"]
+        return machine
 
     def unit(self, name: str) -> str:
         """The state of a unit in systemd's word: enabled, disabled, masked."""

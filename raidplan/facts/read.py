@@ -44,6 +44,7 @@ def read_machine(
     keys: Iterable[str] = (),
     swap_files: Iterable[str] = (),
     target: str = "",
+    tools: Mapping[str, Properties] | None = None,
     root: Path = Path("/"),
     ask: Ask = read_only,
 ) -> Machine:
@@ -52,8 +53,9 @@ def read_machine(
     `paths` are further files and folders to look at, `units` are systemd units, `ranges` (start, size in
     bytes) are where partitions are to be, `known` the GUIDs of tables whose disks are as they should be:
     the rest of those is not read, but what is `written` over (by identity), `keys` are key files, `swap_files` are named from the
-    root of the system that runs. Configuration, images of kernels, units and mounts are
-    those below `target`, of a system that does not run. `root` and `ask` stand in for the machine in tests.
+    root of the system that runs. Configuration, images of kernels, units and mounts are those below `target`, of a system that
+    does not run. `tools` are the programs with their versions, where they were asked before. `root` and `ask` stand in for the
+    machine in tests.
     """
     swap_files, units, kernel = tuple(swap_files), tuple(units), os.uname().release
     system = root / target.lstrip("/")
@@ -62,7 +64,7 @@ def read_machine(
     # Side by side: on a slow machine each process takes a tenth of a second.
     with ThreadPoolExecutor(max_workers=4) as pool:
         modules = pool.submit(host.read_modules, root, kernel, ask)
-        tools = pool.submit(host.read_tools, ask)
+        versions = pool.submit(host.read_tools, ask) if tools is None else None
         enabled = pool.submit(host.read_units, units, ask, target)
         images = pool.submit(host.read_initramfs, system, kernel)
         blocks = read_blocks(
@@ -75,7 +77,11 @@ def read_machine(
         objects |= host.read_paths(system, paths)
         objects["file"] = {**objects["file"], **host.read_files(root, swap_files)}
         objects["key_file"] = host.read_key_files(system, keys, root if target else None)
-        objects |= {"module": modules.result(), "tool": tools.result(), "unit": enabled.result()}
+        objects |= {
+            "module": modules.result(),
+            "tool": versions.result() if versions else tools or {},
+            "unit": enabled.result(),
+        }
         objects |= {"initramfs": images.result(), "kernel": host.read_kernels(system)}
         objects |= {"boot_loader": read_boot_loaders(readings, system), "boot_menu": read_boot_menu(system)}
         objects |= {"boot_entry": read_boot_entries(root), "answer": read_answers(system)}

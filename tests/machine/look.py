@@ -17,6 +17,14 @@ NODE = """d() { lsblk -dnro NAME,SERIAL | while read -r n s; do if [ "$s" = "$1"
 """A shell function: the node of a disk by its serial."""
 
 
+ATTRIBUTES = (
+    "level", "chunk_size", "layout", "component_size", "consistency_policy", "metadata_version", "raid_disks", "stripe_cache_size",
+    "group_thread_cnt", "sync_speed_min", "sync_speed_max", "dev-*/slot", "dev-*/state",
+)  # fmt: skip
+FILES = (*(f"md*/md/{each}" for each in ATTRIBUTES), "md*/queue/read_ahead_kb", "md*/size")
+"""What sysfs has of every array, below /sys/block."""
+
+
 @dataclass
 class Arrays:
     """Every array's sysfs attributes, and its members by slot."""
@@ -33,23 +41,19 @@ def arrays(host: Any) -> Arrays:
     listed = host.check_output('for link in /dev/md/*; do echo "$(readlink -f "$link") ${link##*/}"; done')
     pairs = (line.split() for line in listed.splitlines())
     links = {node.rpartition("/")[2]: name for node, name in pairs}
-    text = host.check_output(
-        "cd /sys/block; for a in md*/md; do for f in level chunk_size layout component_size consistency_policy metadata_version "
-        "raid_disks stripe_cache_size group_thread_cnt sync_speed_min sync_speed_max; do "
-        '[ -e "$a/$f" ] && echo "$a/$f $(cat "$a/$f" 2>/dev/null)"; done; '
-        'echo "$a/read_ahead_kb $(cat "${a%/md}/queue/read_ahead_kb")"; echo "$a/size $(cat "${a%/md}/size")"; '
-        'for d in "$a"/dev-*; do echo "$d slot:$(cat "$d/slot"):$(cat "$d/state")"; done; done'
-    )
-    for line in text.splitlines():
-        path, _, value = line.partition(" ")
-        kernel, _, name = path.split("/", 2)
-        kernel = links.get(kernel, kernel)
-        if name.startswith("dev-"):
-            _, slot, state = value.split(":", 2)
-            member = name.removeprefix("dev-")
-            found.slots.setdefault(kernel, {})[links.get(member, member)] = slot if slot.isdigit() else state
+    members: dict[tuple[str, str], dict[str, str]] = {}
+    # One process for all of them: a `cat` for each takes a quarter of a minute in emulation.
+    read = f"cd /sys/block; grep --with-filename --no-messages '' {' '.join(FILES)}"
+    for line in host.run(read).stdout.splitlines():
+        path, _, value = line.partition(":")
+        kernel, *folders, name = path.split("/")
+        if folders and folders[-1].startswith("dev-"):
+            members.setdefault((kernel, folders[-1].removeprefix("dev-")), {})[name] = value
         else:
-            found.attributes.setdefault(kernel, {})[name] = value
+            found.attributes.setdefault(links.get(kernel, kernel), {})[name] = value
+    for (kernel, member), shown in members.items():
+        slots = found.slots.setdefault(links.get(kernel, kernel), {})
+        slots[links.get(member, member)] = shown["slot"] if shown["slot"].isdigit() else shown["state"]
     return found
 
 
