@@ -8,6 +8,7 @@ import re
 import subprocess
 from functools import cache
 from pathlib import Path
+from random import Random
 from xml.etree import ElementTree
 
 import pytest
@@ -148,11 +149,14 @@ def written(word: str, number: int, folder: Path) -> Path:
 
 @pytest.mark.parametrize("word", WORDS, ids=ascii)
 def test_a_word_of_a_layout_is_a_word_in_findings_and_plans(
-    word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dice: Random | None
 ) -> None:
-    """The whole way: the word as every text of a layout, through all forms of check and of plan."""
+    """The whole way: the word as every text of a layout, or without `--long` as four of them and the reason of an acceptance,
+    through all forms of check and of plan."""
     monkeypatch.chdir(tmp_path)
-    layouts = [pipeline.check(str(written(word, n, tmp_path / str(n)))) for n in range(FIELDS)]
+    *others, reason = range(FIELDS)
+    places = [*(dice.sample(others, 4) if dice else others), reason]
+    layouts = [pipeline.check(str(written(word, n, tmp_path / str(n)))) for n in places]
     for form in FORMS:
         text = render(form, layouts, Look())
         assert all(line.isprintable() for line in text.split("\n")), form
