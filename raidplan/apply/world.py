@@ -68,7 +68,7 @@ class World:
     def read(self, plan: Plan) -> Machine:
         """The machine with everything that the plan's proofs speak of."""
         machine = read_for(plan, self.tools)
-        self.tools = machine.objects["tool"]
+        self.tools = machine.objects.get("tool")
         return machine
 
     def unit(self, name: str) -> str:
