@@ -23,12 +23,10 @@ from raidplan.facts.uses import UseKind
 
 PROC = Path("/proc")
 RING = "anon_inode:[io_uring]"
-NO_RINGS = (stat.S_IFDIR, stat.S_IFIFO, stat.S_IFSOCK)
-"""Types of files that are no ring: the kernel shows it without a type."""
 LOOKS, LOOK_AGAIN_SECONDS = 40, 0.005
 """How often a busy ring is looked at, and the pause between two looks."""
-SHARED_TO_WRITE = re.compile(rb"^(\S+) .w.s \S+ \S+ \S+ +/", re.MULTILINE)
-"""In /proc/PID/maps, the place of a mapping of a file that writes to it."""
+SHARED = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) .(.).s \S+ \S+ \S+ +/", re.MULTILINE)
+"""In /proc/PID/maps, a shared mapping of a file: where it begins and ends, and `w` if it writes now."""
 ALL_OR_NOTHING = [6, 15]
 """Since this kernel a ring whose lock is taken shows no section of files; before, one with their number alone (io_uring/fdinfo.c)."""
 KCMP, KCMP_FILES = {"x86_64": 312, "aarch64": 272, "riscv64": 272}, 2
@@ -69,7 +67,8 @@ def ways_to_write(process: Path, numbers: Collection[str]) -> Iterator[tuple[str
     process that has finished.
     """
     for thread in _threads(process):
-        for ways in (_opened, _mappings):
+        # In this order: what moves from a descriptor to a mapping or a ring meanwhile is seen there.
+        for ways in (_descriptors, _mappings, _rings):
             with suppress(OSError):
                 yield from ways(thread, numbers)
 
@@ -100,14 +99,10 @@ def _same_descriptors() -> Callable[[int, int], bool] | None:
     return (lambda one, other: bool(ask(number, one, other, KCMP_FILES, 0, 0) == 0)) if number else None
 
 
-def _opened(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
-    """By its descriptors, and by the files that an io_uring behind one of them holds."""
+def _descriptors(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
     for entry in os.listdir(f"{process}/fd"):
         with suppress(OSError):
-            file = os.stat(f"{process}/fd/{entry}")
-            number = number_of_file(file)
-            if not number and stat.S_IFMT(file.st_mode) not in NO_RINGS:
-                yield from _registered(process, entry, numbers)
+            number = number_of_file(os.stat(f"{process}/fd/{entry}"))
             if number not in numbers or _is_copy_of_us(process):
                 continue
             # In this order: what has become a program meanwhile has nothing of ours open any more.
@@ -120,26 +115,38 @@ def _opened(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseK
 def _mappings(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
     """A mapping stays when the descriptor that it was made with is closed."""
     with open(f"{process}/maps", "rb") as maps:
-        shared = SHARED_TO_WRITE.findall(maps.read())
-    for place in shared:
+        shared = SHARED.findall(maps.read())
+    for start, end, writes in shared:
         with suppress(OSError):
-            number = number_of_file(os.stat(f"{process}/map_files/{place.decode()}"))
-            if number in numbers and not _is_copy_of_us(process):
+            # `maps` fills its addresses with zeros, `map_files` does not.
+            number = number_of_file(os.stat(f"{process}/map_files/{int(start, 16):x}-{int(end, 16):x}"))
+            if number in numbers and not _is_copy_of_us(process) and _may_write(process, start, writes):
                 yield number, "mapped"
 
 
-def _registered(process: Path, descriptor: str, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
+def _may_write(process: Path, start: bytes, writes: bytes) -> bool:
+    """It writes now, or was made through a descriptor that writes: mprotect(2) lets it write at any time."""
+    if writes == b"w":
+        return True
+    flags = rb"^%s-.*?^VmFlags:(.*?)$" % start
+    found = re.search(flags, (process / "smaps").read_bytes(), re.MULTILINE | re.DOTALL)
+    return found is not None and b"mw" in found[1].split()
+
+
+def _rings(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKind]]:
     """Files that an io_uring holds: they stay when their descriptors are closed."""
-    if os.readlink(f"{process}/fd/{descriptor}") != RING:
-        return
-    paths = _read_ring(process / "fdinfo" / descriptor)
-    if paths is None:
-        yield "", "busy-ring"
-    for path in paths or ():
+    for entry in os.listdir(f"{process}/fd"):
         with suppress(OSError):
-            number = number_of_file((process / "root" / path).stat())
-            if number in numbers and not _is_copy_of_us(process):
-                yield number, "registered"
+            if os.readlink(f"{process}/fd/{entry}") != RING:
+                continue
+            paths = _read_ring(process / "fdinfo" / entry)
+            if paths is None:
+                yield "", "busy-ring"
+            for path in paths or ():
+                with suppress(OSError):
+                    number = number_of_file((process / "root" / path).stat())
+                    if number in numbers and not _is_copy_of_us(process):
+                        yield number, "registered"
 
 
 def _read_ring(file: Path) -> list[str] | None:

@@ -128,8 +128,9 @@ MAPS = """
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
-descriptor = os.open(sys.argv[1], os.O_RDWR)
-assert libc.mmap(None, 4096, 3, int(sys.argv[2]), descriptor, 0) not in (None, 2**64 - 1)
+flags, opening, protection, place = map(int, [*sys.argv[2:], *[1, os.O_RDWR, 3, 0][len(sys.argv) - 2 :]])
+descriptor = os.open(sys.argv[1], opening)
+assert libc.mmap(place or None, 4096, protection, flags, descriptor, 0) not in (None, 2**64 - 1)
 os.close(descriptor)
 """
 
@@ -144,6 +145,28 @@ def test_f32_who_has_mapped_a_device_and_closed_it_writes(node: str) -> None:
         other.communicate("\n")
 
 
+@pytest.mark.parametrize(
+    ("flags", "opening", "protection", "place", "ways"),
+    [
+        (
+            0x11,
+            os.O_RDWR,
+            3,
+            0x200000,
+            ["mapped"],
+        ),  # MAP_FIXED: `maps` shows the place as 00200000, `map_files` as 200000
+        (0x1, os.O_RDWR, 1, 0, ["mapped"]),  # it reads now, and mprotect(2) lets it write
+        (0x1, os.O_RDONLY, 1, 0, []),
+    ],
+)
+def test_a_mapping_at_a_low_place_or_one_that_may_write_later(
+    flags: int, opening: int, protection: int, place: int, ways: list[str], node: str
+) -> None:
+    with held_by(MAPS, node, *map(str, (flags, opening, protection, place))) as other:
+        assert [found.kind for found in written_by_others(node)] == ways
+        other.communicate("\n")
+
+
 RING = """
 call = ctypes.CDLL(None, use_errno=True).syscall
 ring = call(425, 4, ctypes.create_string_buffer(120))
@@ -152,6 +175,35 @@ descriptor = os.open(sys.argv[1], os.O_RDWR)
 assert call(427, ring, 2, struct.pack("i", descriptor), 1) == 0  # IORING_REGISTER_FILES
 os.close(descriptor)
 """
+
+
+LATER = """
+descriptor = os.open(sys.argv[1], os.O_RDWR)
+print("ready", flush=True)
+sys.stdin.readline()
+""" + RING.replace("descriptor = os.open(sys.argv[1], os.O_RDWR)\n", "")
+
+
+def test_a_device_that_moves_from_its_descriptor_to_a_ring_meanwhile_is_found(
+    node: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ring is made once the descriptors have been listed, and the descriptor is closed before it is looked at."""
+    number_of_file = writers.number_of_file
+    moved: list[int] = []
+
+    def move(found: os.stat_result) -> str:
+        if not moved:
+            moved.append(other.stdin.write("\n"))  # type: ignore[union-attr]
+            other.stdin.flush()  # type: ignore[union-attr]
+            if other.stdout.readline() == "none\n":  # type: ignore[union-attr]
+                pytest.skip("this kernel has no io_uring")
+        return number_of_file(found)
+
+    with held_by(LATER, node) as other:
+        monkeypatch.setattr(writers, "number_of_file", move)
+        number = number_of_file(os.stat(node))
+        assert [*writers.ways_to_write(Path(f"/proc/{other.pid}"), [number])] == [(number, "registered")]
+        other.communicate("\n")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from raidplan.apply import decision, world
 from raidplan.cli import run
 from raidplan.cli.apply import _apply
 from raidplan.cli.consent import confirmed
+from raidplan.facts import Machine
+from raidplan.facts.machine import Properties
 from raidplan.plan.codec import plan_digest
 from raidplan.plan.loss import said_before
 from raidplan.plan.step import Plan, Step
@@ -141,12 +144,21 @@ def test_plan_prints_the_list_and_the_digest(
         assert "the array" in out and "old:data" in out and "photos" in out, form
 
 
+@pytest.mark.parametrize("changed", ["file system", "program"])
 def test_apply_refuses_what_changed_while_the_list_was_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan_of(LAYOUT, tmp_path)
-    boxes = [old_pair(), old_pair().filesystem("sdb1", "0f0f0f0f-1111-4222-8333-123456789abc", "new")]
-    monkeypatch.setattr(world.World, "read", lambda self, plan: boxes.pop(0).machine())
+    boxes, versions = [old_pair(), old_pair()], ["4.2", "4.3" if changed == "program" else "4.2"]
+    if changed == "file system":
+        boxes[1].filesystem("sdb1", "0f0f0f0f-1111-4222-8333-123456789abc", "new")
+
+    def read(plan: Plan, tools: Mapping[str, Properties] | None) -> Machine:
+        found, version = boxes.pop(0).machine(), versions.pop(0)
+        found.objects["tool"] = dict(tools) if tools else {"mdadm": {"version": version}}
+        return found
+
+    monkeypatch.setattr(world, "read_for", read)
     monkeypatch.setattr("raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [])
     monkeypatch.setattr("sys.stdin", Terminal("pair\n"))
     written: list[object] = []
