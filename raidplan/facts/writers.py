@@ -125,7 +125,7 @@ def _mappings(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, Us
 
 
 def _may_write(process: Path, start: bytes, writes: bytes) -> bool:
-    """It writes now, or was made through a descriptor that writes: mprotect(2) lets it write at any time."""
+    """Whether a shared mapping writes now, or through mprotect(2) at any time: a descriptor that writes made it."""
     if writes == b"w":
         return True
     flags = rb"^%s-.*?^VmFlags:(.*?)$" % start
