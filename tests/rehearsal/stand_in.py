@@ -123,6 +123,7 @@ class StandIn:
     over: bool = False
     """A record was written over."""
     changed: bool = False
+    still: bool = False
     wrong: bool = False
     """What was changed is data."""
     repaired: bool = False
@@ -257,6 +258,11 @@ class StandIn:
     def places(self, word: str, *words: str) -> Any:
         if word == "disks":
             return self.disks(moved=self.moves and self.faulty.moves)
+        if word == "content":
+            return {"digest": "wrong" if self.wrong else "right"}
+        if word == "rest":
+            self.still = True
+            return 0
         self.mirror = words[0].endswith("mirror")
         place = {"disk": "sda", "byte": 1 << 20, "sector": 2048}
         if word == "find":
@@ -264,6 +270,8 @@ class StandIn:
         if word == "scrub":
             if self.bad:
                 self.changed = self.wrong = False
+            if not self.still:  # somebody wrote to the stripe
+                self.changed = self.bad = False
             self.repaired |= words[1] == "repair"
             self.wrong = self.faulty.repaired_to == "wrong" if self.repaired and self.mirror else self.wrong
             counted = self.changed and not self.repaired and self.faulty.scrubs
@@ -353,7 +361,7 @@ class StandIn:
         self.orders += [tuple(disk.name for disk in disks)] if disks else []
         self.moves = bool(disks)
         self.at_boot, self.out = True, {*without, *blank}
-        self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = False
+        self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = self.still = False
         if self.faulty.boots_always:
             return
         if not self.kernel.comes_up() or (self.out and not self.faulty.boots_without):
@@ -361,7 +369,7 @@ class StandIn:
 
     def restore(self, name: str) -> None:
         self.out = set()
-        self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = False
+        self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = self.still = False
 
     def unplug(self, *names: str) -> None:
         self.out |= {*names}

@@ -321,7 +321,7 @@ def test_a_blank_disk_that_no_array_took_was_not_rebuilt(rehearsed: Rehearsal) -
 def test_a_scrub_that_did_not_come_to_its_end_says_so(
     at: int, last: str, in_time: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "forget", lambda _: None)
+    monkeypatch.setattr(places, "forget", lambda *_: None)
     monkeypatch.setattr(places, "SCRUB_SECONDS", 0.5)
     state = {
         "level": "raid1", "chunk_size": "0", "component_size": "1048576", "mismatch_cnt": "0", "degraded": "0",

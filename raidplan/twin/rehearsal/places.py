@@ -1,29 +1,39 @@
 """Runs in the guest: the place on a member where a block of a file lies, and what a scrub says of the stripes around it.
 
 A program of its own: `places.py find ARRAY FILE` for data and parity, `scrub ARRAY ACTION MEMBER_SECTOR`, `compare ARRAY FILE`
-for the copies and the parity of a file and what follows it, or of the array's begin; `disks` for the disks. The block is
-searched by its content on the members, so no formula for levels and layouts is needed but that of parity (drivers/md/raid5.c).
+for the copies and the parity of a file and what follows it, or of the array's begin; `content FILE` for what a reader gets,
+`rest MOUNT...` so that nobody writes any more, `disks` for the disks. The block is searched by its content on the members, so
+no formula for levels and layouts is needed but that of parity (drivers/md/raid5.c).
 """
 
 import errno
 import fcntl
+import hashlib
 import json
 import mmap
 import os
 import re
+import signal
 import struct
 import sys
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 FIEMAP = 0xC020660B  # linux/fiemap.h: FS_IOC_FIEMAP
+FREEZE, THAW = 0xC0045877, 0xC0045878  # linux/fs.h: FIFREEZE, FITHAW
 LOGICAL_BLOCK = 0x1268  # linux/fs.h: BLKSSZGET
 BLOCK, PAGE, SECTOR = 1024, 4096, 512
 """The smallest block of a file system; two blocks of one file may lie anywhere, so one is searched."""
 SYSTEM = Path("/sys/block")
+WRITERS = Path("/run/rehearsal/pids.json")
+"""The processes that the witness started, by what each writes to."""
 LEFT_SYMMETRIC = "2"
 SCRUB_SECONDS = 300
+OTHERS = 2
+"""Chunks in which others than the wanted stripes lie: of 64 KiB or more, with 16 stripes of 4 KiB or more in each."""
 COMPARED = 16 << 20
 """Bytes of each member that `compare` reads."""
 AROUND = 2 << 20
@@ -125,10 +135,18 @@ def scrub(md: Path, action: str, low: int, high: int) -> dict[str, Any]:
 
     Sectors are those of the members, on RAID10 of the array.
     """
-    forget(md)
+    forget(md, low, high)
     before = corrected(md)
+    done = _sync(md, action, low, high)
+    counts = {"mismatches": int((md / "mismatch_cnt").read_text()), "corrected": corrected(md) - before}
+    done = done and (md / "last_sync_action").read_text().strip() == action
+    return {**counts, "degraded": int((md / "degraded").read_text()), "in_time": done}
+
+
+def _sync(md: Path, action: str, low: int, high: int) -> bool:
+    """Runs an action from one sector to another, and whether it came there."""
     put(md / "sync_min", str(low))
-    last = (int((md / "component_size").read_text()) * 2 - _chunk(md)) * _share(md)
+    last = _last(md)
     put(md / "sync_max", str(high) if high <= last else "max")
     put(md / "sync_action", action)
     end, done = time.monotonic() + SCRUB_SECONDS, False
@@ -140,12 +158,10 @@ def scrub(md: Path, action: str, low: int, high: int) -> dict[str, Any]:
         if idle:
             break
     time.sleep(0.5)
-    counts = {"mismatches": int((md / "mismatch_cnt").read_text()), "corrected": corrected(md) - before}
-    done = done and (md / "last_sync_action").read_text().strip() == action
     (md / "sync_action").write_text("idle")
     put(md / "sync_max", "max")
     put(md / "sync_min", "0")
-    return {**counts, "degraded": int((md / "degraded").read_text()), "in_time": done}
+    return done
 
 
 def around(md: Path, sector: int) -> tuple[int, int]:
@@ -171,6 +187,11 @@ def _level(md: Path) -> str:
 
 def _chunk(md: Path) -> int:
     return max(int((md / "chunk_size").read_text()), 65536) // SECTOR
+
+
+def _last(md: Path) -> int:
+    """The last sector at which a sync of whole chunks can end."""
+    return (int((md / "component_size").read_text()) * 2 - _chunk(md)) * _share(md)
 
 
 def _share(md: Path) -> int:
@@ -202,19 +223,57 @@ def put(attribute: Path, value: str) -> None:
             return
 
 
-def forget(md: Path) -> None:
-    """Empties the page cache, and the stripe cache of the array: what is read then comes from the members."""
+def forget(md: Path, low: int = 0, high: int = 0) -> None:
+    """Empties the page cache, and the stripe cache of the array: what is read then comes from the members.
+
+    In its smallest cache md keeps the stripes used last (drivers/md/raid5.c, `raid5_set_cache_size`). Where those from `low` to
+    `high` must not be among them, others are checked, which then are the last.
+    """
     Path("/proc/sys/vm/drop_caches").write_text("3")
     cache = md / "stripe_cache_size"
-    if cache.exists():
-        size = cache.read_text()
-        cache.write_text("17")
-        cache.write_text(size)
+    if not cache.exists():
+        return
+    size = cache.read_text()
+    cache.write_text("17")
+    others = 0 if low >= OTHERS * _chunk(md) else high
+    if high and others + OTHERS * _chunk(md) <= _last(md):
+        _sync(md, "check", others, others + OTHERS * _chunk(md))
+    cache.write_text(size)
 
 
 def corrected(md: Path) -> int:
     """The sectors that members failed to read and took again when they were written anew."""
     return sum(int((each / "errors").read_text()) for each in md.glob("dev-*"))
+
+
+def content(path: str) -> dict[str, str]:
+    """The digest of a file as it is read now, or the error; the access is not noted, since that would be a write."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOATIME)
+        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        with open(file, "rb") as opened:
+            return {"digest": hashlib.sha256(opened.read()).hexdigest()}
+    except OSError as error:
+        return {"error": error.strerror or "error"}
+
+
+def rest(mounts: Sequence[str]) -> None:
+    """Ends the writers, and has everything written that file systems keep for later: a write to a stripe can mend its parity."""
+    pids = list(json.loads(WRITERS.read_text()).values()) if WRITERS.exists() else []
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    end = time.monotonic() + SCRUB_SECONDS
+    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < end:
+        time.sleep(0.1)
+    os.sync()
+    for mount in mounts:
+        folder = os.open(mount, os.O_RDONLY)
+        for request in (FREEZE, THAW):
+            # FAT and others without a journal cannot be frozen, and keep nothing after sync(2).
+            with suppress(OSError):
+                fcntl.ioctl(folder, request, 0)
+        os.close(folder)
 
 
 if __name__ == "__main__":
@@ -227,6 +286,10 @@ if __name__ == "__main__":
         case ["compare", node, *paths]:
             md = of_array(node)
             json.dump(scrub(md, "check", *from_file(md, "".join(paths))), sys.stdout)
+        case ["content", path]:
+            json.dump(content(path), sys.stdout)
+        case ["rest", *mounts]:
+            rest(mounts)
         case ["disks"]:
             json.dump(disks(), sys.stdout)
         case ["forget", *nodes]:

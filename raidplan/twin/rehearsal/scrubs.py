@@ -1,13 +1,15 @@
 """Faults of media tried: other content and unreadable sectors below an array, what a reader gets and a scrub says; a slow disk.
 
 What is predicted is what md(4) says ("SCRUBBING AND MISMATCHES"): a scrub counts stripes that do not agree, `repair` makes
-them agree and cannot know which member was right; a sector that cannot be read is written anew from the others.
+them agree and cannot know which member was right; a sector that cannot be read is written anew from the others. Nobody writes
+meanwhile: parity that is computed for a write from all data of its stripe is right again before a scrub comes to it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from raidplan.base.findings import Path
@@ -21,7 +23,7 @@ from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observati
 from raidplan.twin.rehearsal.rebuilding import seconds_of_a_read
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig, value_of
-from raidplan.twin.server import end_of
+from raidplan.twin.server import CommandTimeoutError, UnreachableError, end_of
 
 CHANGED_BYTES = 1024
 LIMPING = 20
@@ -35,15 +37,19 @@ def medium(rig: Rig, case: Case) -> Tried:
     """A place below the first block of a file is damaged, read through the file system, checked, repaired, read again."""
     began = time.monotonic()
     mount = _mount(rig, case.name)
-    node = device_node(case.name)
-    place = (rig.places("find", node, f"{mount}/rehearsal.fill0") or {}).get(case.kind)
+    node, file = device_node(case.name), f"{mount}/rehearsal.fill0"
+    place = (rig.places("find", node, file) or {}).get(case.kind)
+    reader = partial(_reader, rig, node, file, rig.places("content", file))
+    rig.places("rest", *rig.mounts.values())
     missing = [_same(("arrays", case.name), "place", "found", "not found")]
-    claims = list(_claims(rig, case, mount, node, place)) if place else missing
+    claims = list(_claims(rig, case, reader, node, place)) if place else missing
     rig.twin.restore(READY)
     return Tried(case, time.monotonic() - began, (), claims=tuple(claims))
 
 
-def _claims(rig: Rig, case: Case, mount: str, node: str, place: dict[str, Any]) -> Iterator[Claim]:
+def _claims(
+    rig: Rig, case: Case, reader: Callable[[], str], node: str, place: dict[str, Any]
+) -> Iterator[Claim]:
     disk = rig.disk(f"/dev/{place['disk']}")
     sector = str(place["sector"])
     array: Path = ("arrays", case.name)
@@ -60,17 +66,17 @@ def _claims(rig: Rig, case: Case, mount: str, node: str, place: dict[str, Any]) 
         if level.parity:  # of RAID1 the kernel counts none
             yield some(array, "corrected", counted(check, "corrected"))
         yield _same(array, "members out", "0", str(check["degraded"]))
-        yield _same(array, "reader", "right", _reader(rig, mount, node))
+        yield _same(array, "reader", "right", reader())
         return
     copies = not level.parity
     expected = EITHER if copies else "wrong" if case.kind == "data" else "right"
-    yield _read(array, "reader", expected, _reader(rig, mount, node))
+    yield _read(array, "reader", expected, reader())
     yield some(array, "mismatches", counted(rig.places("scrub", node, "check", sector), "mismatches"))
     repair = rig.places("scrub", node, "repair", sector)
     again = rig.places("scrub", node, "check", sector)
     left = counted({**again, "in_time": repair["in_time"] and again["in_time"]}, "mismatches")
     yield _same(array, "mismatches after repair", "0", left)
-    yield _read(array, "reader after repair", expected, _reader(rig, mount, node))
+    yield _read(array, "reader after repair", expected, reader())
 
 
 def _same(thing: Path, what: str, predicted: str, observed: str) -> Claim:
@@ -83,14 +89,14 @@ def _read(thing: Path, what: str, predicted: str, observed: str) -> Claim:
     return _same(thing, what, predicted, observed)
 
 
-def _reader(rig: Rig, mount: str, node: str) -> str:
-    """The result of reading all records of the file system: right, wrong, or an error."""
+def _reader(rig: Rig, node: str, file: str, before: dict[str, str]) -> str:
+    """The result of reading a file whose content was known before: right, wrong, or an error."""
     rig.places("forget", node)
-    found = rig.observation()
-    read = found["mounts"][mount]["read"] if found else "no answer"
-    if not isinstance(read, dict):
-        return str(read)
-    return "wrong" if read["damaged"] else "right"
+    try:
+        now = rig.places("content", file)
+    except (UnreachableError, CommandTimeoutError):
+        return "no answer"
+    return str(now.get("error", "right" if now == before else "wrong"))
 
 
 def _mount(rig: Rig, array: str) -> str:
