@@ -124,3 +124,31 @@ def test_an_attribute_waits_for_a_sync_that_still_ends(
     monkeypatch.setattr(places, "SCRUB_SECONDS", 0.2)
     with pytest.raises(OSError):
         places.put(Busy(tmp_path, 1000), "8")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "others"),
+    [((0, 8192), [(8192, 10240)]), ((1024, 9216), [(9216, 11264)]), ((4096, 12288), [(0, 2048)]), ((0, 2**21), []), ((), [])],
+)  # fmt: skip
+def test_wanted_stripes_are_not_among_those_that_the_smallest_cache_keeps(
+    wanted: tuple[int, ...], others: list[tuple[int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Members of 1 GiB with chunks of 512 KiB; the others are checked while the cache is that small."""
+    checked, cache = list[tuple[int, int]](), tmp_path / "stripe_cache_size"
+
+    def check(_: Path, action: str, low: int, high: int) -> bool:
+        assert action == "check" and cache.read_text() == "17"
+        checked.append((low, high))
+        return True
+
+    monkeypatch.setattr(places, "_sync", check)
+    values = {
+        "stripe_cache_size": "32768",
+        "chunk_size": "524288",
+        "component_size": str(2**20),
+        "level": "raid6",
+    }
+    for name, text in values.items():
+        (tmp_path / name).write_text(text)
+    places.forget(tmp_path, *wanted)
+    assert checked == others and cache.read_text() == "32768"
