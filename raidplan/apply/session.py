@@ -71,6 +71,7 @@ def carry_out(
     if outcome.done:
         world.look_again(*_devices(decision, world), settle=True)
     if outcome.complete:
+        world.tools = decision.machine.objects.get("tool")
         machine = world.read(decision.whole)
         named = machine.named({disk.node: name for name, disk in decision.disks.items()})
         outcome.unproven = unproven(decision.promised, named)

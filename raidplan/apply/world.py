@@ -57,7 +57,7 @@ class World:
         self.clock = 0
         """When the run began, in seconds since 1970: the time that makers of file systems write down."""
         self.tools: Mapping[str, Properties] | None = None
-        """The programs with their versions, once they were asked; on a slow machine that takes seconds."""
+        """The programs with their versions, once all is decided: to ask them again takes seconds on a slow machine."""
 
     def effect(self, kind: str, what: str, act: Callable[[], T]) -> T:
         """Does one thing that outlives this process: `run`, `write`, `cut`, `sync`, `rename`, `remove`, `set`, `zero` or `restore`."""
@@ -67,9 +67,7 @@ class World:
 
     def read(self, plan: Plan) -> Machine:
         """The machine with everything that the plan's proofs speak of."""
-        machine = read_for(plan, self.tools)
-        self.tools = machine.objects.get("tool")
-        return machine
+        return read_for(plan, self.tools)
 
     def unit(self, name: str) -> str:
         """The state of a unit in systemd's word: enabled, disabled, masked."""

@@ -105,7 +105,6 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
         return REFUSED
     # Reading the list takes a person some time, in which the machine goes on; what is cleared has no guard of its own.
     if any(step.clears for step in decision.left.steps):
-        world.tools = None  # programs too can have been replaced
         now = decide(plan, world.read(plan), past)
         if now.refusals or plan_digest(now.left) != plan_digest(decision.left):
             return _refuse(arguments, refusal("machine-changed", "meanwhile"))

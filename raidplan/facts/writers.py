@@ -13,7 +13,7 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -142,11 +142,17 @@ def _rings(process: Path, numbers: Collection[str]) -> Iterator[tuple[str, UseKi
             paths = _read_ring(process / "fdinfo" / entry)
             if paths is None:
                 yield "", "busy-ring"
-            for path in paths or ():
-                with suppress(OSError):
-                    number = number_of_file((process / "root" / path).stat())
-                    if number in numbers and not _is_copy_of_us(process):
-                        yield number, "registered"
+            yield from _registered(process, paths or (), numbers)
+
+
+def _registered(
+    process: Path, paths: Iterable[str], numbers: Collection[str]
+) -> Iterator[tuple[str, UseKind]]:
+    for path in paths:
+        with suppress(OSError):
+            number = number_of_file((process / "root" / path).stat())
+            if number in numbers and not _is_copy_of_us(process):
+                yield number, "registered"
 
 
 def _read_ring(file: Path) -> list[str] | None:

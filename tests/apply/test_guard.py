@@ -148,13 +148,8 @@ def test_f32_who_has_mapped_a_device_and_closed_it_writes(node: str) -> None:
 @pytest.mark.parametrize(
     ("flags", "opening", "protection", "place", "ways"),
     [
-        (
-            0x11,
-            os.O_RDWR,
-            3,
-            0x200000,
-            ["mapped"],
-        ),  # MAP_FIXED: `maps` shows the place as 00200000, `map_files` as 200000
+        # MAP_FIXED: `maps` shows the place as 00200000, `map_files` as 200000.
+        (0x11, os.O_RDWR, 3, 0x200000, ["mapped"]),
         (0x1, os.O_RDWR, 1, 0, ["mapped"]),  # it reads now, and mprotect(2) lets it write
         (0x1, os.O_RDONLY, 1, 0, []),
     ],
@@ -193,9 +188,10 @@ def test_a_device_that_moves_from_its_descriptor_to_a_ring_meanwhile_is_found(
 
     def move(found: os.stat_result) -> str:
         if not moved:
-            moved.append(other.stdin.write("\n"))  # type: ignore[union-attr]
-            other.stdin.flush()  # type: ignore[union-attr]
-            if other.stdout.readline() == "none\n":  # type: ignore[union-attr]
+            assert other.stdin is not None and other.stdout is not None
+            moved.append(other.stdin.write("\n"))
+            other.stdin.flush()
+            if other.stdout.readline() == "none\n":
                 pytest.skip("this kernel has no io_uring")
         return number_of_file(found)
 

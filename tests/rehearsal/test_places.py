@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.twin.rehearsal import places
+from raidplan.twin.rehearsal import places, witness
 
 pytestmark = pytest.mark.root
 
@@ -90,9 +90,13 @@ def test_once_at_rest_nothing_is_written_to_a_file_system_and_a_read_is_no_write
     # XFS writes its superblock then; of what was kept for later there would be 70 sectors.
     assert sectors_written(node) - written <= 16
     (mount / "file").write_bytes(b"b")
-    assert places.content(str(mount / "file")) != before and places.content(str(mount)) == {
-        "error": "Is a directory"
-    }
+    assert places.content(str(mount / "file")) != before
+    assert places.content(str(mount)) == {"error": "Is a directory"}
+
+
+def test_the_writers_that_are_ended_are_those_of_the_witness() -> None:
+    """Both are programs of their own in the guest, and cannot import each other."""
+    assert places.WRITERS == witness.HOME / "pids.json"
 
 
 def sectors_written(node: str) -> int:

@@ -2,7 +2,7 @@
 
 What is predicted is what md(4) says ("SCRUBBING AND MISMATCHES"): a scrub counts stripes that do not agree, `repair` makes
 them agree and cannot know which member was right; a sector that cannot be read is written anew from the others. Nobody writes
-meanwhile: parity that is computed for a write from all data of its stripe is right again before a scrub comes to it.
+meanwhile: for a write md takes parity from its stripe cache, and what was damaged is right again before a scrub comes to it.
 """
 
 from __future__ import annotations
