@@ -98,7 +98,10 @@ def _too_much(topology: Topology, name: str, now: int, then: int) -> str:
     for made in filesystems(topology):
         if not any(item.name == name for item in topology.below(made.device.name)):
             continue
-        end, grown = made.entry.format.end(made.device.logical_block), made.device.size * then // now
+        # The last volume of a group can get all that an array gains, an array above this one a share for each member.
+        gained = topology.devices[name].size * (then - now) // now
+        grown = max(made.device.size * then // now, made.device.size + gained)
+        end = made.entry.format.end(made.device.logical_block)
         if end and grown >= end:
             return f"; {made.name} has more room then than a file system of its type uses, {human(end)}, so choose another type"
         if density_drops(topology, made, grown) and not density_drops(topology, made, made.device.size):

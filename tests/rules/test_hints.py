@@ -67,6 +67,7 @@ LED = {
     398800244: "two of three members stayed behind a multiplier that had all",
     284: "one member left a controller that had all, and three of four are still too many",
     553071362: "which multiplier has room was a matter of the disks that are free there",
+    344256738: "a volume of all that is free gets what an array gains, and the others get nothing of it",
 }
 """Drawn layouts with hints that led into another finding, and why."""
 
