@@ -6,24 +6,28 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.machine.everyday import NAME, everyday
 from tests.machine.look import Arrays, arrays, serials
-from tests.machine.servers import EVERYDAY, JBOD, MIXED, Running, Server, running
+from tests.machine.servers import JBOD, MIXED, Running, Server, running
 
 
 @pytest.fixture(
     scope="session",
     params=[
-        EVERYDAY,
-        pytest.param(JBOD, marks=pytest.mark.long),
-        pytest.param(MIXED, marks=pytest.mark.long),
+        NAME,
+        pytest.param(JBOD, marks=pytest.mark.long, id=JBOD.name),
+        pytest.param(MIXED, marks=pytest.mark.long, id=MIXED.name),
     ],
-    ids=lambda server: server.name,
 )
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A server after apply and a reboot."""
-    wanted: Server = request.param
-    with running(wanted, tmp_path_factory.mktemp(wanted.name)) as up:
-        yield up
+    """A server after apply and a boot."""
+    wanted: Server | str = request.param
+    if isinstance(wanted, str):
+        with everyday(tmp_path_factory.mktemp(wanted), request.config.getoption("seed")) as up:
+            yield up
+    else:
+        with running(wanted, tmp_path_factory.mktemp(wanted.name)) as up:
+            yield up
 
 
 @pytest.fixture(scope="session")

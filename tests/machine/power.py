@@ -55,10 +55,12 @@ class Cut:
         return sum(lose_unflushed(leg, lambda number: number % 2 == 1, halted=halted) for leg in legs)
 
 
-def cut_and_gone_on(twin: Twin, cut: Cut, others: Iterable[Disk]) -> tuple[bool, int]:
+def cut_and_gone_on(
+    twin: Twin, cut: Cut, others: Iterable[Disk], *, snapshots: bool = False
+) -> tuple[bool, int]:
     """Whether the power went at the write, and how many writes were lost; `apply` then converges on what is left.
 
-    From the boot on, the server has the pair and the `others`.
+    From the boot on, the server has the pair and the `others`, and with `snapshots` its states can be saved.
     """
     twin.put(LAYOUT.format(name=cut.name).encode(), f"/root/{cut.name}.yaml")
     twin.run("sync")  # the layout is not what is to be lost
@@ -66,7 +68,7 @@ def cut_and_gone_on(twin: Twin, cut: Cut, others: Iterable[Disk]) -> tuple[bool,
     halted = applied_until_the_power_goes(twin, command)
     lost = cut.lost(twin, halted=halted)
     refit(twin, [*cut.pair(mended=True), *others])
-    twin.start_again()
+    twin.start_again(snapshots=snapshots)
     done = applied_after_the_boot(twin, command)
     assert done.returncode == 0, (cut, done.stderr[-3000:])
     again = twin.run(command, check=False, timeout=300)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +15,10 @@ import yaml
 
 from raidplan.plan.step import Plan
 from raidplan.review.pipeline import Loaded, check, plan
-from raidplan.twin.loops import scaled
 from raidplan.twin.server import Disk, Twin
+from raidplan.twin.server.image import Say
 from raidplan.twin.server.install import install_raidplan
 from raidplan.twin.server.wiring import disks_of
-from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import NODE
 from tests.twin.service import reboot
 
@@ -34,19 +33,11 @@ class Server:
     name: str
     examples: tuple[str, ...]
     memory_mib: int
-    scale: int = 1
-    """Sizes are divided by it."""
-    cpus: int = 2
-    quick: bool = False
-    """Its initramfs is made as `quick_initramfs` says."""
 
 
 SIDE_BY_SIDE = 1
 """Processors of virtual servers that run beside others: emulated ones wait for each other (17 % less time in all with one each)."""
 JBOD = Server("jbod", ("tel-aviv-jbod",), 10240)
-EVERYDAY = Server("jbod-128", ("tel-aviv-jbod",), 4096, scale=128, cpus=SIDE_BY_SIDE, quick=True)
-"""The same 40 disks, arrays, chunks and links; logs of full size, 5 GiB of stripe caches and a whole initramfs are most of an
-apply in emulation."""
 MIXED = Server(
     "mixed",
     ("raid5-2005", "raid5-2005-lvm", "rio-2007", "pegasus2-r4", "forecast-vm-cure",
@@ -55,10 +46,8 @@ MIXED = Server(
 )  # fmt: skip
 
 
-PATIENT = ("nofail", "x-systemd.device-timeout=15min")
-"""Beside other tests a boot in emulation takes longer than any machine's."""
-NO_RUSH = "echo dev.raid.speed_limit_max=2000 > /etc/sysctl.d/90-raid.conf; sysctl --quiet --load=/etc/sysctl.d/90-raid.conf"
-"""The syncs of 40 disks would take the emulated processors from everything else; kB/s for each disk."""
+CONFIGURATION = ("/etc/fstab", "/etc/mdadm/mdadm.conf")
+"""The files in which raidplan has a block between lines of others."""
 
 
 @dataclass
@@ -70,28 +59,23 @@ class Running:
     plan: Plan
     host: Any
     """testinfra's host, over SSH."""
-    first: str
-    """What the first apply printed."""
+    command: str
+    """The command that applied it."""
+    before: Mapping[str, str]
+    """The content of each file of CONFIGURATION before that."""
     second: str
-    """What the second one printed."""
+    """The output of the second apply."""
     second_code: int
 
 
 def text_of(server: Server) -> str:
     """The layout of a server as YAML text, under one host name."""
-    if len(server.examples) == 1 and server.scale == 1:
-        return (EXAMPLES / f"{server.examples[0]}.yaml").read_text()
     if len(server.examples) == 1:
-        data = scaled(_data(server.examples[0]), server.scale)
-        for each in data["arrays"].values():
-            each["stripe_cache_size"] = 1024
-        for each in data["filesystems"].values():
-            each["options"] = [*each.get("options", ()), *PATIENT]
-        return yaml.safe_dump(data, sort_keys=False)
+        return (EXAMPLES / f"{server.examples[0]}.yaml").read_text()
     return joined(server)
 
 
-def _data(example: str) -> Any:
+def data_of(example: str) -> Any:
     document = check(str(EXAMPLES / f"{example}.yaml")).document
     assert document is not None, example
     return document.root.plain()
@@ -101,7 +85,7 @@ def joined(server: Server) -> str:
     """The layouts of several examples as one, under one host name."""
     whole: dict[str, Any] = {}
     for example in server.examples:
-        whole = _merge(whole, _data(example))
+        whole = _merge(whole, data_of(example))
     if "storagearray" in whole.get("filesystems", {}):
         # ext3 writes every inode table, which takes minutes in emulation: once, on the array without LVM, is enough.
         whole["filesystems"]["storagearray"]["type"] = "ext4"
@@ -142,12 +126,32 @@ def fill_decoys(twin: Twin) -> None:
 
 
 @contextmanager
-def _gone_after(folder: Path) -> Iterator[None]:
+def images_removed(folder: Path) -> Iterator[None]:
     """The images of the disks take gigabytes; what else the server leaves behind may be looked at."""
     try:
         yield
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def saying(name: str) -> Say:
+    """Prints the course of a server, each line with the seconds since now; pytest shows it with -s."""
+    started = time.monotonic()
+
+    def say(text: str) -> None:
+        print(f"[{name} {time.monotonic() - started:5.0f} s] {text}", flush=True)  # noqa: T201
+
+    return say
+
+
+def configuration(twin: Twin) -> dict[str, str]:
+    """The content of each file of CONFIGURATION."""
+    return {file: twin.get(file).decode() for file in CONFIGURATION}
+
+
+def host_of(twin: Twin) -> Any:
+    """testinfra's host for a server, over SSH."""
+    return testinfra.get_host(f"ssh://{twin.host}", ssh_config=str(twin.ssh_config))
 
 
 @contextmanager
@@ -158,22 +162,13 @@ def running(server: Server, folder: Path) -> Iterator[Running]:
     loaded = check(str(file))
     whole, loaded = plan(loaded)
     assert whole is not None and loaded.layout is not None, [item.finding for item in loaded.findings]
-    started = time.monotonic()
-
-    def say(text: str) -> None:
-        print(f"[{server.name} {time.monotonic() - started:5.0f} s] {text}", flush=True)  # noqa: T201  # shown with -s
-
-    place = folder / "twin"
+    say, place = saying(server.name), folder / "twin"
     with (
-        _gone_after(place / "disks"),
-        Twin.start(
-            disks_of(loaded.layout), memory_mib=server.memory_mib, cpus=server.cpus, directory=place, say=say
-        ) as twin,
+        images_removed(place / "disks"),
+        Twin.start(disks_of(loaded.layout), memory_mib=server.memory_mib, directory=place, say=say) as twin,
     ):
         install_raidplan(twin, say=say)
-        if server.quick:
-            quick_initramfs(twin)
-            twin.run(NO_RUSH, check=False)  # md's settings may not be there before the first array
+        before = configuration(twin)
         twin.put(file, LAYOUT)
         command = f"raidplan apply {LAYOUT} --confirm {loaded.layout.host} 2>&1"
         say(command)
@@ -183,5 +178,4 @@ def running(server: Server, folder: Path) -> Iterator[Running]:
         second = twin.run(command, check=False, timeout=600)
         reboot(twin)
         say("up again")
-        host = testinfra.get_host(f"ssh://{twin.host}", ssh_config=str(twin.ssh_config))
-        yield Running(twin, loaded, whole, host, first.stdout, second.stdout, second.returncode)
+        yield Running(twin, loaded, whole, host_of(twin), command, before, second.stdout, second.returncode)

@@ -1,10 +1,9 @@
-"""Killed in the middle of every destructive program, then resumed; and the power goes once. Others' disks stay as they are."""
+"""Killed in the middle of every destructive program, then resumed. Others' disks stay as they are; tests/machine/everyday.py is killed every day."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from random import Random
 
 import pytest
 
@@ -13,10 +12,9 @@ from raidplan.twin.server import Disk, Twin, install_raidplan
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.kills import install_killer, killed_to_the_end
 from tests.machine.look import contents
-from tests.machine.power import SURE, Cut, cut_and_gone_on
 from tests.machine.servers import SIDE_BY_SIDE, decoys, fill_decoys
 
-pytestmark = pytest.mark.machine
+pytestmark = [pytest.mark.machine, pytest.mark.long]
 
 LAYOUTS = {
     "pair": """
@@ -52,30 +50,15 @@ PROGRAMS = {
     "single": {"sfdisk", "mkfs.vfat", "mke2fs"},
 }
 """At least these are killed; what clears after them comes on top."""
-SMALL, LARGE = 2**28, 2**29
-"""A disk of up to 1 GiB is read whole before it counts as blank, and an emulated machine takes seconds for that."""
-DISKS = [Disk(f"disk{n}", SMALL if n < 2 else LARGE, f"DISK-{n}") for n in range(8)]
-DECOYS = decoys(SMALL)
+DISKS = [Disk(f"disk{n}", 2**28 if n < 2 else 2**29, f"DISK-{n}") for n in range(8)]
+DECOYS = decoys(2**28)
 
 
 @pytest.fixture(scope="module")
-def disks(request: pytest.FixtureRequest) -> list[Disk]:
-    """Those of the layouts that are applied: each `apply` reads a blank disk of this size whole, also one that is none of its own."""
-    return DISKS if request.config.getoption("long") else DISKS[:2]
-
-
-@pytest.fixture(scope="module")
-def cut(request: pytest.FixtureRequest) -> Cut:
-    """Any write of an apply, drawn."""
-    draw = Random(f"{request.config.getoption('seed')} power")
-    return Cut("power", draw.randrange(2), draw.randint(1, SURE))
-
-
-@pytest.fixture(scope="module")
-def twin(disks: list[Disk], cut: Cut, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     """A server with disks of other people: an array, a file system, and a blank one of the same make."""
     folder = tmp_path_factory.mktemp("killed")
-    with Twin.start([*disks, *cut.pair(), *DECOYS], directory=folder, cpus=SIDE_BY_SIDE) as machine:
+    with Twin.start([*DISKS, *DECOYS], directory=folder, cpus=SIDE_BY_SIDE) as machine:
         install_raidplan(machine)
         install_killer(machine)
         quick_initramfs(machine)
@@ -97,30 +80,15 @@ def layout(twin: Twin, name: str, text: str) -> list[str]:
     return ["apply", f"/root/{name}.json", "--confirm", name]
 
 
-@pytest.mark.parametrize(
-    "name", ["pair", *(pytest.param(name, marks=pytest.mark.long) for name in LAYOUTS if name != "pair")]
-)
+@pytest.mark.parametrize("name", LAYOUTS)
 def test_killed_in_every_destructive_program(
-    name: str, twin: Twin, record_property: Callable[[str, object], None], dice: Random | None
+    name: str, twin: Twin, record_property: Callable[[str, object], None]
 ) -> None:
-    """In two of them, which are drawn, without `--long`."""
     command, before = layout(twin, name, LAYOUTS[name]), others(twin)
-    only = dice.sample(sorted(PROGRAMS[name]), 2) if dice else []
-    done, kills = killed_to_the_end(twin, name, command, only)
+    done, kills = killed_to_the_end(twin, name, command)
     assert re.search(f"{WHOLE}|{NOTHING}", done.stdout + done.stderr)
     print(f"{name}: killed in {len(kills)} programs, resumed")  # noqa: T201  # shown with -s
     record_property("counted: kills in programs of the virtual server", len(kills))
-    assert set(only or PROGRAMS[name]) <= {line.split()[0] for line in kills}, kills
-    assert not only or len(kills) == len(only)
+    assert PROGRAMS[name] <= {line.split()[0] for line in kills}, kills
     assert "nothing to do" in twin.run(["raidplan", *command]).stderr
-    assert others(twin) == before
-
-
-def test_f04_the_power_goes_at_a_drawn_write(
-    twin: Twin, disks: list[Disk], cut: Cut, record_property: Callable[[str, object], None]
-) -> None:
-    before = others(twin)
-    halted, _ = cut_and_gone_on(twin, cut, [*disks, *DECOYS])
-    assert halted
-    record_property("counted: power cuts at a write", 1)
     assert others(twin) == before

@@ -2,7 +2,7 @@
 
 Where it goes at the second disk, half of what neither disk had flushed is lost as well, as if the writes had come in
 another order. All writes, a boot a minute, with `pytest tests/machine/test_power.py --every-write`; two of them with
-`--long`; a drawn one is in test_killed.py.
+`--long`; a drawn one is in everyday.py.
 """
 
 from __future__ import annotations

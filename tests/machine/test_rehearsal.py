@@ -16,8 +16,7 @@ from raidplan.twin.server import Twin, install_raidplan
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.servers import SIDE_BY_SIDE
 
-pytestmark = pytest.mark.machine
-long = pytest.mark.long
+pytestmark = [pytest.mark.machine, pytest.mark.long]
 
 UNSAFE = """\
 version: 1
@@ -87,7 +86,7 @@ filesystems: {pair: {device: pair, type: ext4, mount: /srv/pair}}
 def test_a_disk_of_a_mirror_is_pulled_and_the_control_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
 ) -> None:
-    """The short rehearsal of every day, beside another server."""
+    """The short rehearsal of every day, with a reboot; that one is in test_servers.py, on a server that stands."""
 
     def installed(twin: Twin) -> None:
         install_raidplan(twin)
@@ -104,7 +103,6 @@ def test_a_disk_of_a_mirror_is_pulled_and_the_control_fails(
     record_property("counted: predictions of a rehearsal", report["predictions"]["all"])
 
 
-@long
 @pytest.mark.parametrize("layout", ["examples/raid1-pair.yaml", UNSAFE], ids=["pair", "raid0 and raid5"])
 def test_every_loss_goes_as_predicted(layout: str, tmp_path: Path) -> None:
     file = layout
@@ -130,7 +128,6 @@ def written(text: str, folder: Path) -> str:
     return str(file)
 
 
-@long
 def test_wrong_and_unreadable_places_are_as_documented_and_a_blank_disk_is_rebuilt(tmp_path: Path) -> None:
     report = rehearsed(written(LEVELS, tmp_path), tmp_path, "--faults", "media,replaced:d0")
     assert report["as_predicted"] and not report["void"]
@@ -149,7 +146,6 @@ def test_wrong_and_unreadable_places_are_as_documented_and_a_blank_disk_is_rebui
             assert case["returned"] == "rebuilt" and said["mismatches"] == "0"
 
 
-@long
 @pytest.mark.parametrize("degraded", ["wait", "start"])
 def test_a_member_is_missing_at_boot(degraded: str, tmp_path: Path) -> None:
     text = BEAST.replace("DEGRADED", degraded)
@@ -162,7 +158,6 @@ def test_a_member_is_missing_at_boot(degraded: str, tmp_path: Path) -> None:
     assert {case["fault"] for case in report["cases"]} == {"pulled", "absent", "blank", "stale", "moved", "power"}  # fmt: skip
 
 
-@long
 @pytest.mark.parametrize("example", ["rio-swap-mistake", "rio-swap-cure"])
 def test_swap_on_one_disk_takes_the_machine_along_and_on_a_mirror_it_does_not(
     example: str, tmp_path: Path
@@ -175,7 +170,6 @@ def test_swap_on_one_disk_takes_the_machine_along_and_on_a_mirror_it_does_not(
     assert lives == {example == "rio-swap-cure"}
 
 
-@long
 def test_a_change_keeps_every_record_whenever_it_is_interrupted(tmp_path: Path) -> None:
     old = tmp_path / "old.yaml"
     old.write_text(BEAST.replace("DEGRADED", "start"))

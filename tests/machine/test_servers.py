@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+from raidplan.cli import OK, run
 from raidplan.geometry import ext as ext_geometry
 from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.plan.step import Proof
+from raidplan.twin.rehearsal import run as rehearsal
+from raidplan.twin.rehearsal.rig import Rig
+from raidplan.twin.server import Twin
+from tests.machine.everyday import KILLED, NAME, Everyday
 from tests.machine.look import Arrays, details, ext, xfs
 from tests.machine.servers import Running
 
 pytestmark = pytest.mark.machine
+EVERY_DAY = pytest.mark.parametrize("server", [NAME], indirect=True)
 
 LAYOUT_NUMBERS = {"left-symmetric": "2", "n2": "258", "f2": "513", "o2": "66050"}
 """The numbers that the kernel shows for layouts (drivers/md/raid5.h, raid10.c)."""
@@ -41,8 +51,8 @@ def test_the_second_apply_found_nothing_to_do(server: Running) -> None:
 
 
 def test_it_still_finds_nothing_to_do_after_the_reboot(server: Running) -> None:
-    again = server.host.run("raidplan apply /root/layout.yaml --confirm wrong-on-purpose")
-    assert "nothing to do" in again.stderr, again.stderr[-2000:]
+    again = server.host.run(f"{server.command} --confirm wrong-on-purpose")
+    assert "nothing to do" in again.stdout, again.stdout[-2000:]
     assert again.rc == 0
 
 
@@ -180,9 +190,65 @@ def test_nothing_failed_at_boot(server: Running) -> None:
 
 
 def test_the_lines_of_others_are_untouched(server: Running) -> None:
-    for file in ("/etc/fstab", "/etc/mdadm/mdadm.conf"):
-        before = server.host.file(f"{file}.raidplan-old").content_string
+    for file, before in server.before.items():
         now = server.host.file(file).content_string
         head, _, rest = now.partition(f"# >>> raidplan {server.plan.host}\n")
         _, _, tail = rest.partition(f"# <<< raidplan {server.plan.host}\n")
         assert head + tail == before, file
+
+
+@EVERY_DAY
+def test_it_went_on_after_a_kill_in_each_program_that_writes(
+    server: Everyday, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("counted: kills in programs of the virtual server", len(server.kills))
+    assert sorted(server.kills) == sorted(KILLED)
+
+
+@EVERY_DAY
+def test_f04_it_went_on_after_the_power_went_at_a_drawn_write(
+    server: Everyday, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("counted: power cuts at a write", int(server.halted))
+    assert server.halted
+
+
+@EVERY_DAY
+def test_disks_of_others_are_untouched(server: Everyday) -> None:
+    """An array, a file system, and a blank disk."""
+    assert len(server.others) == len(set(server.others.values())) == 4, (
+        "all differ: the legs of a mirror have numbers"
+    )
+    assert server.others_now == server.others
+
+
+@EVERY_DAY
+def test_a_disk_is_pulled_as_predicted_and_the_control_fails(
+    server: Everyday,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """The rehearsal of one disk, from where its twin stands and has booted. It comes last: the control stops an array."""
+
+    @contextmanager
+    def begun(*_: object) -> Iterator[Twin]:
+        yield server.twin
+
+    def fill(rig: Rig, *_: object) -> None:
+        rig.put_programs()
+        rig.witness("fill")
+
+    monkeypatch.setattr(rehearsal, "begun", begun)
+    monkeypatch.setattr(rehearsal, "make", fill)
+    out = tmp_path / "report.json"
+    assert run(["rehearse", str(server.file), "--faults", "d00", "--seed", "1", "-o", str(out)]) == OK, (
+        out.read_text()
+    )
+    report = json.loads(out.read_text())
+    (case,) = report["cases"]
+    assert case["fault"] == "pulled" and case["returned"] == "re-added" and case["acknowledged"] > 0
+    assert all(one["survived"] for one in case["observed"]) and report["predictions"]["all"] > 3
+    assert not all(one["survived"] for one in report["control"]["observed"]), "it saw a loss"
+    assert report["as_predicted"] and not report["void"]
+    record_property("counted: predictions of a rehearsal", report["predictions"]["all"])
