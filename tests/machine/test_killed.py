@@ -1,9 +1,13 @@
-"""Killed in the middle of every destructive program, then resumed. Others' disks stay as they are; tests/machine/everyday.py is killed every day."""
+"""Killed in the middle of every destructive program, then resumed; and the power goes once. Others' disks stay as they are.
+
+The server of every day, in everyday.py, is killed twice and loses its power once.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from random import Random
 
 import pytest
 
@@ -12,6 +16,7 @@ from raidplan.twin.server import Disk, Twin, install_raidplan
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.kills import install_killer, killed_to_the_end
 from tests.machine.look import contents
+from tests.machine.power import SURE, Cut, cut_and_gone_on
 from tests.machine.servers import SIDE_BY_SIDE, decoys, fill_decoys
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
@@ -55,10 +60,17 @@ DECOYS = decoys(2**28)
 
 
 @pytest.fixture(scope="module")
-def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+def cut(request: pytest.FixtureRequest) -> Cut:
+    """Any write of an apply, drawn."""
+    draw = Random(f"{request.config.getoption('seed')} power")
+    return Cut("power", draw.randrange(2), draw.randint(1, SURE))
+
+
+@pytest.fixture(scope="module")
+def twin(cut: Cut, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     """A server with disks of other people: an array, a file system, and a blank one of the same make."""
     folder = tmp_path_factory.mktemp("killed")
-    with Twin.start([*DISKS, *DECOYS], directory=folder, cpus=SIDE_BY_SIDE) as machine:
+    with Twin.start([*DISKS, *cut.pair(), *DECOYS], directory=folder, cpus=SIDE_BY_SIDE) as machine:
         install_raidplan(machine)
         install_killer(machine)
         quick_initramfs(machine)
@@ -91,4 +103,14 @@ def test_killed_in_every_destructive_program(
     record_property("counted: kills in programs of the virtual server", len(kills))
     assert PROGRAMS[name] <= {line.split()[0] for line in kills}, kills
     assert "nothing to do" in twin.run(["raidplan", *command]).stderr
+    assert others(twin) == before
+
+
+def test_f04_the_power_goes_at_a_drawn_write(
+    twin: Twin, cut: Cut, record_property: Callable[[str, object], None]
+) -> None:
+    before = others(twin)
+    halted, _ = cut_and_gone_on(twin, cut, [*DISKS, *DECOYS])
+    assert halted
+    record_property("counted: power cuts at a write", 1)
     assert others(twin) == before
