@@ -14,9 +14,11 @@ from random import Random
 import yaml
 
 from raidplan.plan.codec import plan_to_json
+from raidplan.plan.step import Plan
 from raidplan.review.pipeline import check, load
 from raidplan.twin.loops import scaled
-from raidplan.twin.rehearsal.stages import NOTHING
+from raidplan.twin.rehearsal.rig import Rig
+from raidplan.twin.rehearsal.stages import APPLY_SECONDS, WHOLE
 from raidplan.twin.rehearsal.subject import Subject, plan_of, subject_of
 from raidplan.twin.server import Twin, install_raidplan
 from raidplan.twin.server.wiring import disks_of
@@ -32,15 +34,17 @@ from tests.machine.servers import (
     decoys,
     fill_decoys,
     host_of,
-    images_removed,
-    saying,
+    printer,
+    remove_images,
 )
 
 NAME, EXAMPLE, SCALE = "jbod-128", "tel-aviv-jbod", 128
 PATIENT = ("nofail", "x-systemd.device-timeout=15min")
 """Beside other tests a boot in emulation takes longer than any machine's."""
-KILLED = ("mdadm", "mkfs.xfs")
-"""The programs that write to a disk in this job; `apply` is killed once in each."""
+PROGRAMS = ("sfdisk", "mdadm", "mkfs.xfs")
+"""The programs that write to a disk in this job; `apply` is killed once in each of two, which are drawn."""
+MOMENTS = (0.0, 0.02, 0.1, 0.3, 1.0)
+"""Seconds that a program works before it is killed; drawn too."""
 PLAN = "/root/plan.json"
 DECOYS = decoys(2**26)
 
@@ -51,14 +55,16 @@ class Everyday(Running):
 
     file: Path
     """The layout, which is rehearsed."""
+    drawn: list[str]
+    """The programs that were drawn."""
     kills: list[str]
-    """The programs in which `apply` was killed."""
+    """The programs in which `apply` was killed, as the killer noted them."""
     halted: bool
     """The power went at a write, and not after the last one."""
     others: dict[str, str]
     """The hash of each disk of other people before the first apply."""
     others_now: dict[str, str]
-    """The same after all of that."""
+    """The hash of each of them after the boot and all that was applied then."""
 
 
 def text() -> str:
@@ -75,67 +81,82 @@ def text() -> str:
 
 @contextmanager
 def everyday(folder: Path, seed: int) -> Iterator[Everyday]:
-    """Boots it, applies the plan of the rehearsal, killed twice, and once more; then the power goes at a drawn write to a pair of
-    disks of another layout, and the server boots as a rehearsal boots it."""
+    """Boots the server, applies the plan of the rehearsal, killed twice, and once more; then the power goes at a drawn write to a
+    pair of disks of another layout, and the server boots so that its states can be saved."""
     file = folder / "layout.yaml"
     file.write_text(text())
     topology = load(str(file)).topology
     assert topology is not None
     subject = subject_of(topology)
-    say, place, draw = saying(NAME), folder / "twin", Random(f"{seed} power")
-    disks = disks_of(subject.topology.layout)
-    cut = Cut("power", draw.randrange(2), draw.randint(1, SURE))
+    plan, disks = plan_of(subject), disks_of(subject.topology.layout)
+    say, place, draw = printer(NAME), folder / "twin", Random(f"{seed} everyday")
+    cut, drawn = Cut("power", draw.randrange(2), draw.randint(1, SURE)), draw.sample(PROGRAMS, 2)
+    moments = [draw.choice(MOMENTS) for _ in drawn]
+    memory = subject.memory_mib
     with (
-        images_removed(place / "disks"),
-        Twin.start(
-            [*disks, *cut.pair(), *DECOYS],
-            memory_mib=subject.memory_mib,
-            cpus=SIDE_BY_SIDE,
-            directory=place,
-            say=say,
-        ) as twin,
-    ):
+        remove_images(place / "disks"),
+        Twin.start([*disks, *cut.pair(), *DECOYS], memory_mib=memory, cpus=SIDE_BY_SIDE, directory=place, say=say) as twin,
+    ):  # fmt: skip
         install_raidplan(twin, say=say)
         install_killer(twin)
         quick_initramfs(twin)
         fill_decoys(twin)
         others, before = _sums(twin), configuration(twin)
         twin.unplug(*(disk.name for disk in cut.pair()))  # each apply would read them whole
-        say("apply, killed")
-        command, kills = _applied(twin, subject)
+        twin.put(plan_to_json(plan).encode(), PLAN)
+        words = ["apply", PLAN, "--confirm", plan.host]
+        say(f"apply, killed in {' and '.join(drawn)} after {moments} s")
+        done, kills = killed_to_the_end(twin, NAME, words, drawn, moments=moments)
+        assert WHOLE in done.stdout + done.stderr, done.stdout[-3000:]
         say("once more")
-        second = twin.run(command, check=False, timeout=600)
-        twin.plug(*(disk.name for disk in cut.pair()))
-        say("the power goes")
+        command = f"raidplan {' '.join(words)} 2>&1"
+        second = twin.run(command, check=False, timeout=APPLY_SECONDS)
+        _fill(twin, subject, plan)
+        _plug(twin, cut)
+        say(f"the power goes at write {cut.write} to disk {cut.disk}")
         halted, _ = cut_and_gone_on(twin, cut, [*disks, *DECOYS], snapshots=True)
         now = _sums(twin)
-        _leave(twin, cut)
+        _remove_others(twin, cut)
         say("up again")
-        plan, loaded = plan_of(subject), check(str(file))
+        loaded = check(str(file))
         yield Everyday(
-            twin, loaded, plan, host_of(twin), command, before, second.stdout, second.returncode, file, kills, halted, others, now
+            twin, loaded, plan, host_of(twin), command, before, second.stdout, second.returncode,
+            file, drawn, kills, halted, others, now,
         )  # fmt: skip
 
 
-def _applied(twin: Twin, subject: Subject) -> tuple[str, list[str]]:
-    """The command, after which everything stands, and the programs in which it was killed."""
-    twin.put(plan_to_json(plan_of(subject)).encode(), PLAN)
-    words = ["apply", PLAN, "--confirm", subject.host]
-    done, kills = killed_to_the_end(twin, NAME, words, KILLED)
-    assert NOTHING not in done.stdout + done.stderr
-    return f"raidplan {' '.join(words)} 2>&1", kills
+def _fill(twin: Twin, subject: Subject, plan: Plan) -> None:
+    """Writes the records of a rehearsal to every file system: those that it reads back after the power cut."""
+    rig = Rig.of(twin, subject, plan)
+    rig.put_programs()
+    rig.witness("fill")
+
+
+def _plug(twin: Twin, cut: Cut) -> None:
+    """Puts the pair back, and waits until udev knows its serial numbers."""
+    twin.plug(*(disk.name for disk in cut.pair()))
+    waits = "".join(f'until [ "$(d {disk.serial})" ]; do sleep 0.2; done\n' for disk in cut.pair())
+    twin.run(["sh", "-ec", f"{NODE}\n{waits}udevadm settle"], timeout=APPLY_SECONDS)
 
 
 def _sums(twin: Twin) -> dict[str, str]:
     """The hash of each disk of other people."""
     serials = " ".join(disk.serial or "" for disk in DECOYS)
-    script = f'{NODE}\nfor serial in {serials}; do echo "$serial $(sha256sum <"$(d $serial)")"; done'
-    lines = (line.split() for line in twin.run(["sh", "-ec", script]).stdout.splitlines())
+    script = f'{NODE}\nfor serial in {serials}; do echo "$serial $(b2sum <"$(d $serial)")"; done'
+    lines = (
+        line.split() for line in twin.run(["sh", "-ec", script], timeout=APPLY_SECONDS).stdout.splitlines()
+    )
     return {serial: digest for serial, digest, *_ in lines}
 
 
-def _leave(twin: Twin, cut: Cut) -> None:
-    """Takes out all that the layout does not have, as if it had never been in this server."""
-    names = f"/dev/md/{cut.name} /dev/md/*foreign"
-    twin.run(f"for each in {names}; do mdadm --stop $each; done; update-initramfs -u -k all")
+def _remove_others(twin: Twin, cut: Cut) -> None:
+    """Stops the arrays that the layout does not have, and pulls their disks; without the pair's lines the initramfs is stale."""
+    script = f"""{NODE}
+mdadm --stop /dev/md/{cut.name}
+for holder in /sys/class/block/"$(basename "$(d {DECOYS[0].serial})")"/holders/md*; do
+  if [ -e "$holder" ]; then mdadm --stop /dev/"${{holder##*/}}"; fi
+done
+update-initramfs -u -k all
+"""
+    twin.run(["sh", "-ec", script], timeout=APPLY_SECONDS)
     twin.unplug(*(disk.name for disk in (*cut.pair(), *DECOYS)))

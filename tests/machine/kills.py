@@ -16,6 +16,8 @@ KILLER = "/root/killer.py"
 SECONDS = (0.02, 0.1, 0.3, 0.0)
 """How long a program works before it is killed, in turn."""
 MOST = 60
+RUN_SECONDS = 1800
+"""The time of one run; beside other machines an apply of 40 disks takes several minutes of emulation."""
 KILLED = 128 + SIGKILL
 
 
@@ -37,7 +39,7 @@ def killed_once(
         f"/root/{name}.seen",
         str(seconds),
     ]
-    return twin.run(["sh", "-c", '"$@"; exit $?', "sh", *killer, *command], check=False, timeout=600)
+    return twin.run(["sh", "-c", '"$@"; exit $?', "sh", *killer, *command], check=False, timeout=RUN_SECONDS)
 
 
 def acts_killed(twin: Twin, name: str) -> list[str]:
@@ -46,15 +48,22 @@ def acts_killed(twin: Twin, name: str) -> list[str]:
 
 
 def killed_to_the_end(
-    twin: Twin, name: str, command: list[str], only: Sequence[str] = (), *, wipes: bool = False
+    twin: Twin,
+    name: str,
+    command: list[str],
+    only: Sequence[str] = (),
+    *,
+    wipes: bool = False,
+    moments: Sequence[float] = SECONDS,
 ) -> tuple[Result, list[str]]:
-    """What the run said that came to its end, and what the others were killed in: every act, or once in each of `only`.
+    """What the run said that came to its end, and what the others were killed in: every act, or once in each of `only`. The
+    programs work for `moments`, in turn, before they are killed.
 
     None of them is refused, but where the layout `wipes`: old content is listed for consent as long as some of it is left. Nothing
     is listed that was not on the first list.
     """
     kills, agreed = 0, set[str]()
-    for seconds in cycle(SECONDS):
+    for seconds in cycle(moments):
         done = killed_once(twin, name, command, seconds, only)
         if done.returncode == REFUSED and wipes:
             agreed = agreed or listed(done)

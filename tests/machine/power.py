@@ -20,6 +20,8 @@ SURE = 40
 UNTIL = 46
 """An apply of a `Cut` makes fewer writes to a disk, 44 when this was written; after that the power goes at its end."""
 SIZE = 2**28
+SECONDS = 900
+"""The time of a boot and of an apply: 40 disks of another layout may be there, and other machines beside."""
 LAYOUT = """\
 version: 1
 host: {name}
@@ -68,10 +70,10 @@ def cut_and_gone_on(
     halted = applied_until_the_power_goes(twin, command)
     lost = cut.lost(twin, halted=halted)
     refit(twin, [*cut.pair(mended=True), *others])
-    twin.start_again(snapshots=snapshots)
+    twin.start_again(snapshots=snapshots, timeout=SECONDS)
     done = applied_after_the_boot(twin, command)
     assert done.returncode == 0, (cut, done.stderr[-3000:])
-    again = twin.run(command, check=False, timeout=300)
+    again = twin.run(command, check=False, timeout=SECONDS)
     assert again.returncode == 0 and "nothing to do" in again.stderr, (cut, again.stderr)
     members = twin.run(f"mdadm --detail /dev/md/{cut.name} | grep -c 'active sync'").stdout.strip()
     assert members == "2", cut
@@ -92,7 +94,7 @@ def _forget(twin: Twin, cut: Cut) -> None:
 def applied_until_the_power_goes(twin: Twin, command: list[str]) -> bool:
     """Whether it went at the write of a disk that halts; else the apply came to its end, and it goes then."""
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(twin.run, command, check=False, timeout=300)
+        running = pool.submit(twin.run, command, check=False, timeout=SECONDS)
         while not running.done() and not twin.halted():
             sleep(0.2)
         if running.done():
@@ -108,11 +110,11 @@ def applied_after_the_boot(twin: Twin, command: list[str]) -> Result:
     """`apply` by somebody who waits, or hastens what ends by itself: an array that a timer starts half a minute after the
     boot, a rebuild. Nothing else is refused, and nothing is given up.
     """
-    done = twin.run(command, check=False, timeout=600)
+    done = twin.run(command, check=False, timeout=SECONDS)
     starts = re.findall(r"[`(](mdadm --(?:run|wait) /dev/[^\s`)]+)", done.stderr)
     if done.returncode != REFUSED or not starts:
         return done
     for start in starts:
         print(f"refused: {start} first")  # noqa: T201  # shown with -s
         twin.run(start, check=False)  # a timer may have done it meanwhile
-    return twin.run(command, check=False, timeout=600)
+    return twin.run(command, check=False, timeout=SECONDS)

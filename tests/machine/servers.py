@@ -126,7 +126,7 @@ def fill_decoys(twin: Twin) -> None:
 
 
 @contextmanager
-def images_removed(folder: Path) -> Iterator[None]:
+def remove_images(folder: Path) -> Iterator[None]:
     """The images of the disks take gigabytes; what else the server leaves behind may be looked at."""
     try:
         yield
@@ -134,7 +134,7 @@ def images_removed(folder: Path) -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def saying(name: str) -> Say:
+def printer(name: str) -> Say:
     """Prints the course of a server, each line with the seconds since now; pytest shows it with -s."""
     started = time.monotonic()
 
@@ -162,9 +162,9 @@ def running(server: Server, folder: Path) -> Iterator[Running]:
     loaded = check(str(file))
     whole, loaded = plan(loaded)
     assert whole is not None and loaded.layout is not None, [item.finding for item in loaded.findings]
-    say, place = saying(server.name), folder / "twin"
+    say, place = printer(server.name), folder / "twin"
     with (
-        images_removed(place / "disks"),
+        remove_images(place / "disks"),
         Twin.start(disks_of(loaded.layout), memory_mib=server.memory_mib, directory=place, say=say) as twin,
     ):
         install_raidplan(twin, say=say)

@@ -86,7 +86,7 @@ filesystems: {pair: {device: pair, type: ext4, mount: /srv/pair}}
 def test_a_disk_of_a_mirror_is_pulled_and_the_control_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
 ) -> None:
-    """The short rehearsal of every day, with a reboot; that one is in test_servers.py, on a server that stands."""
+    """A pair from `apply` to the control, with a reboot. The daily rehearsal is in test_servers.py."""
 
     def installed(twin: Twin) -> None:
         install_raidplan(twin)
