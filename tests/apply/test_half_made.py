@@ -80,3 +80,35 @@ def test_the_log_of_a_write_journal(head: list[tuple[int, bytes]]) -> None:
     full = (empty[0][0], log_block(0, b"a stripe"))
     assert first_of_others(*head, full, journal=True) == first
     assert first_of_others(*head, *empty, (SIZE - 100, b"theirs"), journal=True) is not None
+
+
+CHUNKS = 5000
+"""More than one sector of bits, and no multiple of eight bytes."""
+
+
+def cleared(clear: int, bits: int = CHUNKS, more: int = 0) -> tuple[int, bytes]:
+    """The bitmap behind the superblock, of 64 MiB a bit, as the kernel has cleared its first bits and set `more` again."""
+    head = bytearray(bitmap())
+    struct.pack_into("<Q", head, 40, bits * 2**17)
+    struct.pack_into("<I", head, 52, 2**26)
+    room = 4096 * 2 - len(head)
+    ones = (1 << 8 * room) - (1 << clear) | more
+    return 8192, bytes(head) + ones.to_bytes(room, "little")
+
+
+WITH_BITMAP = (4096, superblock(UUID, DATA, SIZE - DATA, bitmap=8))
+
+
+@pytest.mark.parametrize("clear", [0, 1, 7, 2048, 2050, 4999, CHUNKS])
+def test_the_kernel_clears_bits_from_the_first_one_on(clear: int) -> None:
+    assert first_of_others(WITH_BITMAP, cleared(clear)) is None
+    assert first_of_others(WITH_BITMAP, cleared(clear), (SIZE - 100, b"theirs")) is not None
+
+
+def test_bits_of_a_bitmap_that_the_kernel_would_not_leave_count() -> None:
+    assert first_of_others(WITH_BITMAP, cleared(CHUNKS + 1)) is not None, "there is no such bit"
+    assert first_of_others(WITH_BITMAP, cleared(CHUNKS, more=1 << 77)) == 8192 + 256 + 9, (
+        "something was written"
+    )
+    assert first_of_others(WITH_BITMAP, cleared(CHUNKS, bits=0)) is not None
+    assert first_of_others(SUPER, cleared(CHUNKS)) is not None, "the superblock knows of no bitmap"

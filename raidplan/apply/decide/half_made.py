@@ -3,7 +3,9 @@
 For each member, mdadm 4.2 to 4.6 (`write_init_super1`, super1.c) writes the superblock and the header of the bitmap and
 flushes them, in whichever order the disk takes them; only then the bitmap, all ones, or an empty block of the log of a
 write journal, and flushes again. The kernel writes one more such block to the log whenever the array starts
-(`r5l_recovery_log`, raid5-cache.c). `--write-zeroes` has written zeroes before, on some disks beside the ones of erased flash.
+(`r5l_recovery_log`, raid5-cache.c), and clears the bits of the bitmap from the first one on: all of them within seconds
+where the members are in sync, else as far as the sync has come (`md_bitmap_daemon_work`, `md_bitmap_cond_end_sync`,
+md-bitmap.c). `--write-zeroes` has written zeroes before, on some disks beside the ones of erased flash.
 """
 
 from __future__ import annotations
@@ -14,15 +16,17 @@ from functools import partial
 
 from raidplan.base.checksum import crc32c
 from raidplan.base.reader import Reader, all_are, little
-from raidplan.base.size import SECTOR
+from raidplan.base.size import SECTOR, align_up
 from raidplan.facts.machine import Trace
-from raidplan.facts.members import length, superblocks
+from raidplan.facts.members import SIZE, Superblock, length, superblocks
 from raidplan.facts.traces import Place, read_all, read_traces
 from raidplan.plan.step import Proof
 
 ONES = b"\xff"
 BITMAP, BITMAP_HEADER = b"bitm", 256
 """The first bytes of a write-intent bitmap, and the size of its header (`bitmap_super_s`, md-bitmap.h)."""
+MOST_BITS = 2**21
+"""More than any bitmap that mdadm makes has: it leaves 128 KiB for one, or less (`choose_bm_space`, super1.c)."""
 LOG = struct.pack("<I", 0x6433C509)
 """The first bytes of a block of a write journal (`struct r5l_meta_block`, md_p.h)."""
 LOG_BLOCK, LOG_HEADER = 4096, 32
@@ -32,6 +36,7 @@ def others_on(read: Reader, size: int, proof: Proof, *, journal: bool) -> Iterat
     """Foreign content of a member of `size` bytes: in its data, and everywhere else. Raises OSError."""
     ours = [one for one in superblocks(read, size) if one.uuid == proof.key and not one.problem]
     blocks = [(one.offset, one.offset + length(read, one)) for one in ours]
+    blocks += (bits for one in ours for bits in _cleared_bits(read, one))
     of_others = partial(_of_others, read, proof.key.replace("-", ""), journal, blocks)
     for block in ours:
         room = min(block.data_size or size, size - block.data_offset)
@@ -69,6 +74,27 @@ def _of_others(
         elif not sector.strip(ONES) or _parity_log(sector, uuid):
             data[at : at + len(sector)] = bytes(len(sector))
     return bytes(data)
+
+
+def _cleared_bits(read: Reader, block: Superblock) -> Iterator[tuple[int, int]]:
+    """The first and the last byte of the sectors with the bits of a bitmap, if the kernel has cleared some of them: the first ones,
+    for nothing was written to the array."""
+    behind = SIZE if block.version == "0.90" else SECTOR * _signed(read(block.offset + 96, 4))
+    header = read(block.offset + behind, BITMAP_HEADER)
+    if not behind or len(header) < BITMAP_HEADER or not _bitmap(header, block.uuid.replace("-", "")):
+        return
+    sectors, of_a_bit = little(header, "Q", 40), little(header, "I", 52)
+    if not of_a_bit or not 0 < (count := -(-sectors * SECTOR // of_a_bit)) <= MOST_BITS:
+        return
+    first = block.offset + behind + BITMAP_HEADER
+    end = align_up(first + -(-count // 8), SECTOR)
+    clear = int.from_bytes(read(first, end - first), "little") ^ ((1 << 8 * (end - first)) - 1)
+    if not clear & (clear + 1) and clear.bit_length() <= count:
+        yield first, end
+
+
+def _signed(word: bytes) -> int:
+    return int.from_bytes(word, "little", signed=True)
 
 
 def _parity_log(sector: bytes, uuid: str) -> bool:
