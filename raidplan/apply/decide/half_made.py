@@ -79,7 +79,7 @@ def _of_others(
 def _cleared_bits(read: Reader, block: Superblock) -> Iterator[tuple[int, int]]:
     """The first and the last byte of the sectors with the bits of a bitmap, if the kernel has cleared some of them: the first ones,
     for nothing was written to the array."""
-    behind = SIZE if block.version == "0.90" else SECTOR * _signed(read(block.offset + 96, 4))
+    behind = SIZE if block.version == "0.90" else SECTOR * little(read(block.offset + 96, 4), "i", 0)
     header = read(block.offset + behind, BITMAP_HEADER)
     if not behind or len(header) < BITMAP_HEADER or not _bitmap(header, block.uuid.replace("-", "")):
         return
@@ -91,10 +91,6 @@ def _cleared_bits(read: Reader, block: Superblock) -> Iterator[tuple[int, int]]:
     clear = int.from_bytes(read(first, end - first), "little") ^ ((1 << 8 * (end - first)) - 1)
     if not clear & (clear + 1) and clear.bit_length() <= count:
         yield first, end
-
-
-def _signed(word: bytes) -> int:
-    return int.from_bytes(word, "little", signed=True)
 
 
 def _parity_log(sector: bytes, uuid: str) -> bool:
