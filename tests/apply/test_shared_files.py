@@ -18,8 +18,9 @@ from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.world import World
 from raidplan.base.identity import md_form
 from raidplan.facts.failure import Failed
+from raidplan.facts.host import HOLD
 from raidplan.facts.uses import use
-from raidplan.plan.step import Plan, Proof, Run, Step, WriteBlock
+from raidplan.plan.step import Plan, Proof, Run, Step, WriteBlock, WriteFile
 from raidplan.render.note_words import note_text
 from tests.apply.stacks import LAYOUT, Box, decided, plan_of
 from tests.apply.uses import uses_of
@@ -109,6 +110,28 @@ def test_f55_owner_mode_and_attributes_stay(tmp_path: Path) -> None:
         found = each.stat()
         assert (found.st_mode & 0o7777, found.st_uid, found.st_gid) == (0o640, 12, 34)
         assert os.getxattr(each, "trusted.raidplan") == b"label"
+
+
+class Below(World):
+    """A machine whose files are in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def path(self, file: str) -> Path:
+        return self.folder / file.lstrip("/")
+
+
+@pytest.mark.parametrize(("file", "kept"), [("/etc/fstab", ["fstab.raidplan-old"]), (HOLD, [])])
+def test_an_earlier_version_is_kept_but_below_run(file: str, kept: list[str], tmp_path: Path) -> None:
+    """An `apply` that goes on takes less apart than the one that was killed, and holds off less with its rule."""
+    world = Below(tmp_path)
+    for content in ("before\n", "after\n"):
+        assert write(WriteFile(file, content), world)
+    place = world.path(file)
+    assert place.read_text() == "after\n"
+    assert sorted(each.name for each in place.parent.iterdir()) == [place.name, *kept]
 
 
 @pytest.mark.parametrize("leftover", ["file", "link"])

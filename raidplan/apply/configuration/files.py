@@ -1,6 +1,6 @@
 """Writing configuration files, whole or not at all: written beside, synced, renamed.
 
-Mode and owner stay, and the earlier version is kept.
+Mode and owner stay, and the earlier version is kept, but for files that end with the boot.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from raidplan.plan.step import WriteBlock, WriteFile
 
 KEPT = ".raidplan-old"
 """The suffix of the earlier version of a file; udev and mdadm read no files with it."""
+FLEETING = "/run"
+"""The folder whose files end with the boot: nobody goes back to an earlier version, and nothing would remove it."""
 TRIES = 10
 """How often a file is read again while another program keeps writing to it."""
 
@@ -54,7 +56,7 @@ def _write(action: WriteFile | WriteBlock, path: Path, world: World) -> bool:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     was = None if old is None else as_bytes(old)
-    if was is not None:
+    if was is not None and not Path(action.file).is_relative_to(FLEETING):
         world.replace(path.with_name(path.name + KEPT), was, like=path, mode=action.mode)
     put(path, was, None if new is None else as_bytes(new), world, mode=action.mode)
     return True
