@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -104,10 +104,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         )
         terminalreporter.write_line(f"left out: {deselected} tests by {why}")
     if not config.getoption("long"):
-        long = sum(LONG in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
+        skipped = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())]
+        long, others = (sum(reason in each for each in skipped) for reason in (LONG, NOT_DRAWN))
         terminalreporter.write_line(
-            f"left out: {long} long tests, and of each matrix of kills all but one point for each kind of effect: "
-            "`make test-all` runs them"
+            f"left out: {long} long tests, {others} cases that were not drawn, and of each matrix of kills all but one point "
+            "for each kind of effect: `make test-all` runs them"
         )
 
 
@@ -133,6 +134,7 @@ def pytest_testnodedown(node: WorkerController) -> None:
 
 LONG = "long: `make test-all` runs it"
 LEFT_OUT = pytest.mark.skip(reason=LONG)
+NOT_DRAWN = "not drawn: `make test-all` runs it"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -145,6 +147,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not long and _is_left_out(item):
             item.add_marker(LEFT_OUT)  # not deselected: a test that is skipped is counted, with its reason
+    if not long:
+        _draw(items, config.getoption("seed"))
+
+
+def _draw(items: Sequence[pytest.Item], seed: int) -> None:
+    """Leaves out all cases of each test with `drawn(count)` but so many, drawn by the seed of the run."""
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("drawn"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for test, all_of_it in cases.items():
+        (count,) = all_of_it[0].get_closest_marker("drawn").args  # type: ignore[union-attr]
+        chosen = Random(f"{seed} {test}").sample(all_of_it, min(count, len(all_of_it)))
+        for item in all_of_it:
+            if item not in chosen:
+                item.add_marker(pytest.mark.skip(reason=NOT_DRAWN))
 
 
 def _is_left_out(item: pytest.Item) -> bool:

@@ -128,3 +128,37 @@ def test_every_process_draws_by_the_seed_that_is_printed(tmp_path: Path) -> None
     ).stdout
     (seed,) = set((tmp_path / "drawn").read_text().split())
     assert f"seed {seed}: --seed={seed} draws the same again" in said
+
+
+SOME = """\
+import pytest
+
+@pytest.mark.drawn(3)
+@pytest.mark.parametrize("number", range(8))
+def test_some(number):
+    pass
+
+@pytest.mark.parametrize("number", range(8))
+def test_all(number):
+    pass
+"""
+
+
+@pytest.mark.long
+def test_of_some_tests_every_run_draws_cases_and_the_whole_runs_all(tmp_path: Path) -> None:
+    file = tmp_path / "test_some.py"
+    file.write_text(SOME)
+
+    def said(*words: str) -> str:
+        options = ("-o", "addopts=-rs", "-p", "tests.conftest", "-p", "no:cacheprovider", "-n", "0", "-v")
+        argv = [sys.executable, "-m", "pytest", *options, f"--rootdir={tmp_path}", *words, str(file)]
+        return subprocess.run(argv, cwd=parts.ROOT, check=True, capture_output=True, text=True).stdout
+
+    def drawn(text: str) -> set[str]:
+        return set(re.findall(r"test_some\[(\d)\] PASSED", text))
+
+    runs = [said(f"--seed={seed}") for seed in (1, 2)]
+    assert all(len(drawn(each)) == 3 and each.count("PASSED") == 11 for each in runs)
+    assert drawn(runs[0]) != drawn(runs[1])
+    assert "0 long tests, 5 cases that were not drawn" in runs[0]
+    assert said("--long").count("PASSED") == 16

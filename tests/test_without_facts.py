@@ -62,6 +62,7 @@ CASES = [
 ]
 
 
+@pytest.mark.drawn(32)
 @pytest.mark.parametrize(
     ("name", "left_out"),
     [pytest.param(*case, id=f"{case[0]}-{'-'.join(sorted(case[1])[:2])}") for case in CASES],

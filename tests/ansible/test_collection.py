@@ -37,6 +37,7 @@ def test_units(copied: Path, tmp_path: Path) -> None:
     assert done.returncode == 0 and " passed" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_ansible_lint_has_nothing_to_say(copied: Path, tmp_path: Path) -> None:
     subprocess.run(["git", "init", "--quiet"], cwd=copied, check=True)
     argv = [str(PROGRAMS / "ansible-lint"), "--offline", "--profile=production", "--strict", "--nocolor"]

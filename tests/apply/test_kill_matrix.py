@@ -113,6 +113,7 @@ def killed_again(
     return points
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize(
     "layout",
     [name if name in RESUMED else pytest.param(name, marks=pytest.mark.long) for name in LAYOUTS],
@@ -133,6 +134,7 @@ def test_killed_at_every_pair_of_points(tmp_path: Path, record_property: Count) 
     record_property("counted: second kills, in a resume", killed_again("raid1-pair", tmp_path, range))
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_killed_twice_while_a_tool_lies(
     layout: str, tmp_path: Path, request: pytest.FixtureRequest, record_property: Count, dice: Random | None
@@ -169,6 +171,7 @@ def proven(plan: Plan, lines: Iterable[str]) -> bool:
     return all(any(step.proof and " ".join(world._argv(step)) == line for step in steps) for line in lines)
 
 
+@pytest.mark.drawn(14)
 @pytest.mark.parametrize("lie", LIES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_tool_that_lies_is_never_believed(

@@ -259,6 +259,7 @@ def test_a_name_that_leads_to_another_array_by_now_gets_nothing(stands: tuple[Pa
     assert " is no longer the array " in said and not [each for each in world.executed if "--add" in each]
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("takes_half", [False, True])
 @pytest.mark.parametrize("text", [LAYOUT, BY_UEFI], ids=["bios", "uefi"])

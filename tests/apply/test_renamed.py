@@ -141,6 +141,7 @@ def test_a_name_that_another_array_has_is_refused(tmp_path: Path) -> None:
     assert (refusal.figures["planned"], refusal.figures["other"]) == ("/dev/md/a", "/dev/md9")
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("how", ["before", "during", "after"])
 def test_killed_while_it_gives_the_names(how: str, tmp_path: Path) -> None:
     plan = plan_of(tmp_path / "plan")

@@ -142,6 +142,7 @@ def test_a_spare_that_failed_is_removed_by_the_name_that_it_has_now(tmp_path: Pa
     assert "mdadm /dev/md126 --remove" in told and "/dev/md/a" not in told
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("booted", [False, True], ids=["killed", "killed and booted"])
 def test_killed_between_the_names_and_the_changes(booted: bool, tmp_path: Path, dice: Random | None) -> None:
     def several(data: dict) -> None:  # type: ignore[type-arg]

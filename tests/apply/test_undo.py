@@ -186,6 +186,7 @@ def drawn(points: int, dice: random.Random | None) -> list[int]:
     return sorted(dice.sample(range(1, points + 1), min(2, points))) if dice else [*range(1, points + 1)]
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.root
 @root
 @pytest.mark.parametrize("how", ["before", "after"])
@@ -209,6 +210,7 @@ def test_every_byte_comes_back_at_whichever_step_the_apply_was_killed(
         killed(at)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.root
 @root
 @pytest.mark.parametrize("how", ["before", "after"])

@@ -201,6 +201,7 @@ class Wiped:
         return {*loss_texts(decision.left.lost)} - self.agreed, decision
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("content", CONTENTS)
 def test_cut_at_any_sector(
     content: str,

@@ -465,6 +465,7 @@ exit {code}
 """
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(("kvm", "code"), [(True, 0), (True, 1), (True, 2), (False, 1)])
 def test_a_changed_layout_is_rehearsed_where_kvm_is(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kvm: bool, code: int

@@ -36,6 +36,7 @@ JBOD = "version: 1\nhost: jbod\nhardware: jbod.hardware.yaml\narrays: {a: {level
 DISKS = "disks: {d<0-1>: {serial: S<1>, size: 3TB}}\n"
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("base", "layouts", "code", "said"),
     [

@@ -139,6 +139,7 @@ LARGE = {
 }  # fmt: skip
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize(("text", "first", "count"), LARGE.values(), ids=LARGE)
 @pytest.mark.slow
 def test_large(text: str, first: str, count: int, tmp_path: Path) -> None:
@@ -149,6 +150,7 @@ def test_large(text: str, first: str, count: int, tmp_path: Path) -> None:
     assert (found, len(findings)) == (first, count)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(
     "text",
     [f"{H}allow:\n" + "- {rule: no-spare, at: arrays, reason: so}\n" * 20_000, H + disks(10_000)],

@@ -120,6 +120,7 @@ def test_defaults_by_size_agree_with_mke2fs(fstype: str, tmp_path: Path) -> None
         assert dry_run("-t", fstype, sparse(tmp_path, size)) == figures(ext(size, fstype=fstype)), size
 
 
+@pytest.mark.drawn(2)
 @needs_mke2fs
 @pytest.mark.parametrize("size", [17 * TIB, 50 * TIB, 191 * TIB, 195 * TIB, 200 * TIB, 400 * TIB])
 def test_beyond_32_bit_blocks_agrees_with_mke2fs(size: int, tmp_path: Path) -> None:

@@ -17,10 +17,11 @@ from raidplan.plan.codec import plan_to_json
 from raidplan.plan.step import Plan
 from raidplan.review.pipeline import check, load
 from raidplan.twin.loops import scaled
+from raidplan.twin.rehearsal.making import PLAN
 from raidplan.twin.rehearsal.rig import Rig
-from raidplan.twin.rehearsal.stages import APPLY_SECONDS, WHOLE
+from raidplan.twin.rehearsal.stages import APPLY_SECONDS, WHOLE, install
 from raidplan.twin.rehearsal.subject import Subject, plan_of, subject_of
-from raidplan.twin.server import Twin, install_raidplan
+from raidplan.twin.server import Twin
 from raidplan.twin.server.wiring import disks_of
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.kills import install_killer, killed_to_the_end
@@ -45,7 +46,6 @@ PROGRAMS = ("sfdisk", "mdadm", "mkfs.xfs")
 """The programs that write to a disk in this job; `apply` is killed once in each of two, which are drawn."""
 MOMENTS = (0.0, 0.02, 0.1, 0.3, 1.0)
 """Seconds that a program works before it is killed; drawn too."""
-PLAN = "/root/plan.json"
 DECOYS = decoys(2**26)
 
 
@@ -97,7 +97,7 @@ def everyday(folder: Path, seed: int) -> Iterator[Everyday]:
         remove_images(place / "disks"),
         Twin.start([*disks, *cut.pair(), *DECOYS], memory_mib=memory, cpus=SIDE_BY_SIDE, directory=place, say=say) as twin,
     ):  # fmt: skip
-        install_raidplan(twin, say=say)
+        install(twin, subject.topology.layout)
         install_killer(twin)
         quick_initramfs(twin)
         fill_decoys(twin)
@@ -111,8 +111,8 @@ def everyday(folder: Path, seed: int) -> Iterator[Everyday]:
         say("once more")
         command = f"raidplan {' '.join(words)} 2>&1"
         second = twin.run(command, check=False, timeout=APPLY_SECONDS)
-        _fill(twin, subject, plan)
-        _plug(twin, cut)
+        rig = _fill(twin, subject, plan)
+        _plug(rig, cut)
         say(f"the power goes at write {cut.write} to disk {cut.disk}")
         halted, _ = cut_and_gone_on(twin, cut, [*disks, *DECOYS], snapshots=True)
         now = _sums(twin)
@@ -125,22 +125,26 @@ def everyday(folder: Path, seed: int) -> Iterator[Everyday]:
         )  # fmt: skip
 
 
-def _fill(twin: Twin, subject: Subject, plan: Plan) -> None:
+def _fill(twin: Twin, subject: Subject, plan: Plan) -> Rig:
     """Writes the records of a rehearsal to every file system: those that it reads back after the power cut."""
     rig = Rig.of(twin, subject, plan)
     rig.put_programs()
     rig.witness("fill")
+    return rig
 
 
-def _plug(twin: Twin, cut: Cut) -> None:
+def _plug(rig: Rig, cut: Cut) -> None:
     """Puts the pair back, and waits until udev knows its serial numbers."""
-    twin.plug(*(disk.name for disk in cut.pair()))
-    waits = "".join(f'until [ "$(d {disk.serial})" ]; do sleep 0.2; done\n' for disk in cut.pair())
-    twin.run(["sh", "-ec", f"{NODE}\n{waits}udevadm settle"], timeout=APPLY_SECONDS)
+    names = [disk.name for disk in cut.pair()]
+    rig.twin.plug(*names)
+    for name in names:
+        rig.node(name)
+    rig.twin.run("udevadm settle", timeout=APPLY_SECONDS)
 
 
 def _sums(twin: Twin) -> dict[str, str]:
-    """The hash of each disk of other people."""
+    """The hash of each disk of other people, as the server reads it: once its states can be saved, the files on the host are
+    no longer the disks."""
     serials = " ".join(disk.serial or "" for disk in DECOYS)
     script = f'{NODE}\nfor serial in {serials}; do echo "$serial $(b2sum <"$(d $serial)")"; done'
     lines = (

@@ -21,7 +21,7 @@ from raidplan.plan.step import Plan, Proof, Run
 from raidplan.twin.rehearsal import run as rehearsal
 from raidplan.twin.rehearsal.making import PLAN
 from raidplan.twin.rehearsal.rig import Rig
-from raidplan.twin.rehearsal.stages import NOTHING, apply_plan, install
+from raidplan.twin.rehearsal.stages import NOTHING, apply_plan
 from raidplan.twin.rehearsal.stages import Run as Stages
 from raidplan.twin.server import Twin
 from tests.machine.everyday import NAME, PROGRAMS, Everyday
@@ -251,7 +251,6 @@ def test_a_disk_is_pulled_as_predicted_and_the_control_fails(
 
     def make(rig: Rig, plan: Plan, stages: Stages) -> None:
         """The plan of the rehearsal has nothing left to do there."""
-        install(rig.twin, rig.subject.topology.layout)
         rig.twin.put(plan_to_json(plan).encode(), PLAN)
         apply_plan(stages, rig.twin, PLAN, plan.host, NOTHING)
         rig.put_programs()  # the records are of before the power cut

@@ -56,6 +56,7 @@ class C: pass
     assert list(mutants(source, FILE)) == []
 
 
+@pytest.mark.drawn(20)
 @pytest.mark.parametrize("file", [file for target in TARGETS for file in _files(Path(target))], ids=str)
 def test_every_mutant_of_a_module_differs_from_it_and_compiles(file: Path) -> None:
     source = file.read_text()

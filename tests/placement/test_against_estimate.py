@@ -102,6 +102,7 @@ def machines(draw: st.DrawFn) -> tuple[str, int]:
     return f"hardware: {{buses: {{{wires}}}, controllers: {{{cards}}}, disks: {{{each}}}}}\n", disks
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("level", (*READ, *WRITTEN))
 @settings(max_examples=12, deadline=None)
 @given(machine=machines(), data=st.data())

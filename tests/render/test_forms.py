@@ -44,6 +44,7 @@ def test_every_example_is_valid_sarif(file: Path) -> None:
     assert [result["ruleId"] for result in results] == [item.finding.rule for item in loaded.findings]
 
 
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize("case", sorted(Path("tests/errors").glob("*.yaml")), ids=lambda file: file.stem)
 def test_every_mistake_is_valid_sarif_of_a_rule_that_is_declared(case: Path) -> None:
     run = sarif(check(str(case)))["runs"][0]
@@ -209,7 +210,7 @@ def test_markdown_has_a_table_for_each_layout() -> None:
     assert text.endswith("<b>g.yaml</b>\n\nnothing to report\n\n")
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=settings.default.max_examples // 4)
 @given(
     st.integers(1, 60),
     st.integers(0, 60),

@@ -147,6 +147,7 @@ def written(word: str, number: int, folder: Path) -> Path:
     return file
 
 
+@pytest.mark.drawn(16)
 @pytest.mark.parametrize("word", WORDS, ids=ascii)
 def test_a_word_of_a_layout_is_a_word_in_findings_and_plans(
     word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dice: Random | None

@@ -311,7 +311,7 @@ def test_the_machine_fits_a_comment() -> None:
     assert "<details>" in text and "$ mdadm --create" in text and "layout `sha256:" in text
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=settings.default.max_examples // 4)
 @given(st.integers(0, 900), st.integers(1, 300), st.sampled_from(["x", "&", "@", "`", "ぁ"]))
 def test_it_always_fits_and_says_what_was_cut(count: int, length: int, letter: str) -> None:
     steps = [
