@@ -14,7 +14,7 @@ from raidplan.topology import Topology
 from raidplan.twin.rehearsal.change import INTERRUPTION
 from raidplan.twin.rehearsal.making import BELOW
 from raidplan.twin.rehearsal.rig import GIVEN
-from raidplan.twin.rehearsal.stages import EVENTS, RAIDPLAN
+from raidplan.twin.rehearsal.stages import EVENTS, RAIDPLAN, UNCONFIRMED
 from raidplan.twin.server import (
     BootError,
     CommandError,
@@ -41,6 +41,8 @@ class Faulty:
     """It boots also where that is predicted to stop."""
     boots_without: bool = True
     """It boots also where a disk is not there."""
+    refuses: bool = False
+    """The first apply, before it would write."""
     applies: bool = True
     settles: bool = True
     """A second apply has nothing to do."""
@@ -184,6 +186,8 @@ class StandIn:
 
     def answer(self, text: str) -> tuple[int, str]:
         words = text.split()
+        if words[:2] == ["raidplan", "apply"]:
+            return 4, "refused: d1 has data" if self.faulty.refuses else UNCONFIRMED
         if words[:5] == [*RAIDPLAN, "apply"]:
             plan = words[5]
             first = plan == BELOW or not self.applied & {plan, BELOW}

@@ -26,7 +26,7 @@ def test_a_guest_that_does_as_predicted_passes_in_every_case(
     assert faults.count("absent") == 4 + 2 and {"moved", "blank", "stale", "power"} <= {*faults}
     assert faults.count("changed") == faults.count("unreadable") == 2 and faults.count("slow") == 1
     assert [stage["name"] for stage in report["stages"]] == [
-        "build", "boot", "install", "apply", "apply again", "fill", "reboot", "read back", "prepare", "faults", "control",
+        "build", "boot", "install", "preflight", "apply", "apply again", "fill", "reboot", "read back", "prepare", "faults", "control",
         "boots",
     ]  # fmt: skip
     returned = {case["fault"]: case["returned"] for case in report["cases"] if case["kind"] == "disk"}
@@ -133,10 +133,11 @@ def test_a_guest_in_which_nothing_fails_makes_it_void(rehearsed: Rehearsal) -> N
     ("faulty", "stage", "words"),
     [
         (Faulty(boots=False), "boot", "Kernel panic"),
+        (Faulty(refuses=True), "preflight", "refused: d1"),
         (Faulty(applies=False), "apply", "failed: mdadm"),
         (Faulty(settles=False), "apply again", "1 step"),
     ],
-    ids=["no boot", "no apply", "something to do"],
+    ids=["no boot", "refused", "no apply", "something to do"],
 )
 def test_a_stage_that_fails_ends_it_with_what_was_said(
     rehearsed: Rehearsal, faulty: Faulty, stage: str, words: str

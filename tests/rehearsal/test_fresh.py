@@ -14,9 +14,11 @@ from raidplan.review.pipeline import load
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
 from raidplan.twin.rehearsal.making import BELOW, PLAN, TARGET
+from raidplan.twin.rehearsal.stages import RAIDPLAN
 from tests.rehearsal.conftest import SERVER, Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
+APPLY = " ".join((*RAIDPLAN, "apply"))
 WAITS = SERVER.replace("boot: {", "boot: {degraded: wait, ")
 BESIDE = (
     WAITS.replace("root: {size: 4GiB}", "root: {size: 4GiB}, beside: {size: 1GiB}")
@@ -31,10 +33,10 @@ ACROSS = BESIDE.replace("[d<0-1>.beside]", "[d0.beside, e0]").replace("[e<0-1>]"
 def test_it_is_made_below_a_target_and_booted_from_its_disks(rehearsed: Rehearsal) -> None:
     report = rehearsed(Faulty(), "--faults", "disks,components,boot", text=SERVER)
     assert report["as_predicted"] and not report["void"]
-    assert [stage["name"] for stage in report["stages"]][2:8] == [
-        "install", "apply", "system", "finish", "boot from disks", "apply again",
+    assert [stage["name"] for stage in report["stages"]][2:9] == [
+        "install", "preflight", "apply", "system", "finish", "boot from disks", "apply again",
     ]  # fmt: skip
-    applies = [call for call in rehearsed.twin.calls if "raidplan apply" in call]
+    applies = [call for call in rehearsed.twin.calls if call.startswith(APPLY)]
     files = [BELOW, BELOW, PLAN, PLAN]
     assert [word for call in applies for word in call.split() if word in files] == files
     assert [plan_from_json(rehearsed.twin.files[file].decode()).target for file in (BELOW, PLAN)] == [
@@ -57,7 +59,7 @@ def test_no_rule_keeps_a_server_from_being_rehearsed(rehearsed: Rehearsal) -> No
         "level: raid1, members: [e", "level: raid6, members: [e"
     )
     rehearsed(Faulty(), "--faults", "disks", text=parity)
-    applied = [call.split()[5] for call in rehearsed.twin.calls if "raidplan apply" in call]
+    applied = [call.split()[5] for call in rehearsed.twin.calls if call.startswith(APPLY)]
     for file in applied:
         steps = plan_from_json(rehearsed.twin.files[file].decode()).steps
         (create,) = (step.action for step in steps if step.id == "array.data.create")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from raidplan.plan.codec import plan_to_json
 from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.rig import Rig
-from raidplan.twin.rehearsal.stages import BOOT_SECONDS, NOTHING, WHOLE, Run, apply_plan, install
+from raidplan.twin.rehearsal.stages import BOOT_SECONDS, NOTHING, WHOLE, Run, apply_plan, install, preflight
 from raidplan.twin.rehearsal.subject import plan_of
 from raidplan.twin.server import Twin
 
@@ -65,8 +65,11 @@ def stand_up(rig: Rig, plan: Plan, run: Run) -> None:
         run.versions |= {
             name: version for name, _, version in (line.partition(" ") for line in lines) if version
         }
-    with run.stage("apply", "the layout, below a target" if fresh else "the layout"):
-        apply_plan(run, twin, BELOW if fresh else PLAN, plan.host, WHOLE)
+    first = BELOW if fresh else PLAN
+    with run.stage("preflight", "nothing is written yet, and nothing must be refused"):
+        preflight(twin, first)
+    with run.stage("apply", f"the layout{', below a target' if fresh else ''}; every property is read back"):
+        apply_plan(run, twin, first, plan.host, WHOLE)
     if fresh:
         _install_system(twin, plan.host, run)
 

@@ -13,7 +13,7 @@ from raidplan.twin.rehearsal.observed import Observation, name_of
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: build, boot, install, apply, apply again, reboot, read back, faults, control."""
+    """One stage: build, boot, install, preflight, apply, apply again, reboot, read back, faults, control."""
 
     name: str
     seconds: float

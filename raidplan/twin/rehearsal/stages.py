@@ -17,7 +17,7 @@ from raidplan.twin.rehearsal import typist
 from raidplan.twin.rehearsal.host import CONSOLE, EMULATION, emulator
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Subject, described
-from raidplan.twin.server import Disk, Image, Link, Twin, TwinError, find_or_build, install_raidplan
+from raidplan.twin.server import Disk, Image, Link, Result, Twin, TwinError, find_or_build, install_raidplan
 from raidplan.twin.server.console import PASSPHRASE
 from raidplan.twin.server.hardware import Firmware
 from raidplan.twin.server.image import Say
@@ -32,7 +32,11 @@ LOADERS: Mapping[tuple[Firmware, str], tuple[str, ...]] = {
 APPLY_SECONDS, BOOT_SECONDS = 3600.0, 900.0
 RAIDPLAN = ("python3", "-I", "/root/typist.py", "raidplan")
 """The command in the twin, with somebody who types the passphrase that it asks for."""
-WHOLE, NOTHING = "every property was read back", "nothing to do"
+WHOLE, NOTHING, UNCONFIRMED = (
+    "every property was read back",
+    "nothing to do",
+    "not confirmed; nothing was written",
+)
 """The words of `apply` at its end."""
 EVENTS, EVENTS_SECONDS = "/root/apply.events", 30.0
 """The events of the last apply, in the twin; a guest that hangs is not waited for longer."""
@@ -166,6 +170,11 @@ def put_key_files(twin: Twin, layout: Layout) -> None:
         twin.put(PASSPHRASE.encode(), file, mode=0o400)
 
 
+def preflight(twin: Twin, plan: str) -> None:
+    """Lets `apply` decide in the twin, and go no further. Raises StageFailed where it refuses something."""
+    _expect(twin.run(["raidplan", "apply", plan], check=False, timeout=APPLY_SECONDS), UNCONFIRMED)
+
+
 def apply_plan(run: Run, twin: Twin, plan: str, host: str, *endings: str) -> None:
     """Applies a plan in the twin. Raises StageFailed where it ends with none of these words."""
     options = ["--confirm", host, "--events", EVENTS]
@@ -174,7 +183,11 @@ def apply_plan(run: Run, twin: Twin, plan: str, host: str, *endings: str) -> Non
         done = twin.run([*RAIDPLAN, "apply", plan, *options], check=False, timeout=APPLY_SECONDS)
     finally:
         run.keep_events(twin)
-    if done.returncode or not any(words in done.stdout + done.stderr for words in endings):
-        raise StageFailed(
-            f"raidplan apply ended with {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}"
-        )
+    _expect(done, *(endings if done.ok else ()))
+
+
+def _expect(done: Result, *endings: str) -> None:
+    """Raises StageFailed where `apply` ended with none of these words."""
+    said = done.stdout + done.stderr
+    if not any(words in said for words in endings):
+        raise StageFailed(f"raidplan apply ended with {done.returncode}:\n{said[-2000:]}")
