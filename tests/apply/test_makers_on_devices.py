@@ -44,7 +44,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(("name", "device"), every if option("long") else [*ALWAYS, *some])
 
 
-@pytest.mark.drawn(2)
 @pytest.fixture(autouse=True)
 def once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     if os.geteuid() or not Path("/dev/loop-control").exists():
