@@ -8,11 +8,14 @@ from pathlib import Path
 
 from raidplan.document import read_document
 from raidplan.layout.load import load_layout
+from raidplan.twin.rehearsal.stages import BOOT_SECONDS
 from raidplan.twin.server import Twin, install_raidplan
 from raidplan.twin.server.wiring import disks_of
 from tests.twin.service import reboot
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tel-aviv-jbod.yaml"
+PATIENCE = ("/etc/systemd/system.conf.d/patience.conf", b"[Manager]\nDefaultDeviceTimeoutSec=15min\n")
+"""Where other work is done beside it, 40 emulated disks take longer to appear than systemd waits for a disk."""
 LOOK = (
     "cat /proc/mdstat",
     "grep . /sys/block/md*/md/stripe_cache_size /sys/block/md*/queue/read_ahead_kb",
@@ -35,16 +38,19 @@ def main() -> None:
     assert layout is not None
     disks = disks_of(layout)
     say(f"starting a virtual server with {len(disks)} disks")
-    with Twin.start(disks, memory_mib=10240, say=say) as twin:
+    with Twin.start(disks, memory_mib=10240, say=say, boot_timeout=BOOT_SECONDS) as twin:
         say("installing raidplan in it")
         install_raidplan(twin)
+        file, text = PATIENCE
+        twin.run(["mkdir", "-p", str(Path(file).parent)])
+        twin.put(text, file)
         twin.put(EXAMPLE, "/root/layout.yaml")
         say("raidplan plan layout.yaml")
         print(twin.run("raidplan plan /root/layout.yaml").stdout)
         say("raidplan apply layout.yaml")
         print(twin.run(f"raidplan apply /root/layout.yaml --confirm {layout.host} 2>&1", timeout=1200).stdout)
         say("rebooting")
-        reboot(twin)
+        reboot(twin, timeout=BOOT_SECONDS)
         say("the server is up again; what the kernel says:")
         for command in LOOK:
             print(f"\n# {command}\n{twin.run(command, check=False).stdout}", flush=True)

@@ -19,7 +19,7 @@ from raidplan.review.pipeline import check, load
 from raidplan.twin.loops import scaled
 from raidplan.twin.rehearsal.making import PLAN
 from raidplan.twin.rehearsal.rig import Rig
-from raidplan.twin.rehearsal.stages import APPLY_SECONDS, WHOLE, install
+from raidplan.twin.rehearsal.stages import APPLY_SECONDS, BOOT_SECONDS, WHOLE, install
 from raidplan.twin.rehearsal.subject import Subject, plan_of, subject_of
 from raidplan.twin.server import Twin
 from raidplan.twin.server.wiring import disks_of
@@ -95,8 +95,15 @@ def everyday(folder: Path, seed: int) -> Iterator[Everyday]:
     memory = subject.memory_mib
     with (
         remove_images(place / "disks"),
-        Twin.start([*disks, *cut.pair(), *DECOYS], memory_mib=memory, cpus=SIDE_BY_SIDE, directory=place, say=say) as twin,
-    ):  # fmt: skip
+        Twin.start(
+            [*disks, *cut.pair(), *DECOYS],
+            memory_mib=memory,
+            cpus=SIDE_BY_SIDE,
+            directory=place,
+            say=say,
+            boot_timeout=BOOT_SECONDS,
+        ) as twin,
+    ):
         install(twin, subject.topology.layout)
         install_killer(twin)
         quick_initramfs(twin)
