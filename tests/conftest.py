@@ -152,10 +152,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _draw(items: Sequence[pytest.Item], seed: int) -> None:
-    """Leaves out all cases of each test with `drawn(count)` but so many, drawn by the seed of the run."""
+    """Leaves out all cases of each test with `drawn(count)` but so many, drawn by the seed of the run from those that are not long."""
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("drawn"):
+        if item.get_closest_marker("drawn") and not _is_left_out(item):
             cases[item.nodeid.partition("[")[0]].append(item)
     for test, all_of_it in cases.items():
         (count,) = all_of_it[0].get_closest_marker("drawn").args  # type: ignore[union-attr]

@@ -22,6 +22,7 @@ from raidplan.facts.host import HOLD
 from raidplan.facts.uses import use
 from raidplan.plan.step import Plan, Proof, Run, Step, WriteBlock, WriteFile
 from raidplan.render.note_words import note_text
+from tests.apply.scratch import Scratch
 from tests.apply.stacks import LAYOUT, Box, decided, plan_of
 from tests.apply.uses import uses_of
 
@@ -112,21 +113,10 @@ def test_f55_owner_mode_and_attributes_stay(tmp_path: Path) -> None:
         assert os.getxattr(each, "trusted.raidplan") == b"label"
 
 
-class Below(World):
-    """A machine whose files are in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
-        self.folder = folder
-
-    def path(self, file: str) -> Path:
-        return self.folder / file.lstrip("/")
-
-
 @pytest.mark.parametrize(("file", "kept"), [("/etc/fstab", ["fstab.raidplan-old"]), (HOLD, [])])
 def test_an_earlier_version_is_kept_but_below_run(file: str, kept: list[str], tmp_path: Path) -> None:
     """An `apply` that goes on takes less apart than the one that was killed, and holds off less with its rule."""
-    world = Below(tmp_path)
+    world = Scratch(tmp_path)
     for content in ("before\n", "after\n"):
         assert write(WriteFile(file, content), world)
     place = world.path(file)

@@ -8,27 +8,16 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.syncs import Sync, syncs
-from raidplan.apply.world import World
 from raidplan.facts import Machine
 from raidplan.plan.step import Plan, Proof, Run, Step
 from raidplan.render.syncs import NO_RESTART, sync_text
+from tests.apply.scratch import Scratch
 
 STEP = Step(
     "array.x", "array", "make x", Run(("mdadm",)), "arrays.x", guard=("{d0}",), proof=Proof("array", "u", {})
 )
 MACHINE = Machine(objects={"array": {"u": {"device": "md_x"}}})
 PLAN = Plan("h", "", "", (), (STEP,))
-
-
-class Scratch(World):
-    """A root in a folder."""
-
-    def __init__(self, root: Path) -> None:
-        super().__init__()
-        self.root = root
-
-    def path(self, file: str) -> Path:
-        return self.root / file.lstrip("/")
 
 
 def found(root: Path, action: str, completed: str, speed: str, *, new: bool = True) -> tuple[Sync, ...]:

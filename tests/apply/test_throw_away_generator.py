@@ -10,7 +10,6 @@ import pytest
 
 from raidplan.apply.configuration.initramfs import reasons_not_to_renew, renew
 from raidplan.apply.refusal import refusal
-from raidplan.apply.world import World
 from raidplan.facts.host import read_initramfs, versions
 from raidplan.facts.run import Result
 from raidplan.plan.codec import plan_from_json, plan_to_json
@@ -21,6 +20,7 @@ from raidplan.plan.validity import faults
 from raidplan.render.plan_shell import plan_shell
 from raidplan.render.plan_text import action_lines
 from tests.apply.runs import plan_of
+from tests.apply.scratch import Scratch
 from tests.initramfs import UUID, boot, cpio
 
 IMAGINE = INITRAMFS_TOOLS._replace(
@@ -57,16 +57,12 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-class Imagining(World):
+class Imagining(Scratch):
     """A machine on which imagine is installed."""
 
     def __init__(self, root: Path) -> None:
-        super().__init__()
-        self.root = root
+        super().__init__(root)
         self.told: list[str] = []
-
-    def path(self, file: str) -> Path:
-        return self.root / file.lstrip("/")
 
     def run(self, argv: Sequence[str], stdin: str = "") -> Result:
         self.told.append(" ".join(argv))

@@ -19,13 +19,13 @@ from raidplan.apply.decision import decide, with_devices
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out
 from raidplan.apply.undo.copies import Copy, packed, unpacked
-from raidplan.apply.world import World
 from raidplan.cli.undo import undo
 from raidplan.facts import Machine, read_machine
 from raidplan.facts.run import Result
 from raidplan.plan.step import Plan
 from raidplan.render.losses import loss_texts
 from raidplan.review import pipeline
+from tests.apply.scratch import Scratch
 from tests.apply.sentences import sentences
 from tests.apply.simulated import Killed
 
@@ -45,12 +45,12 @@ LAYOUT = (
 )
 
 
-class Real(World):
+class Real(Scratch):
     """The loop devices, with the process ended at one effect; the rest of this machine is not looked at."""
 
     def __init__(self, root: Path, at: int = 0, how: str = "before") -> None:
-        super().__init__()
-        self.root, self.at, self.how, self.count = root, at, how, 0
+        super().__init__(root)
+        self.at, self.how, self.count = at, how, 0
 
     def effect(self, kind: str, what: str, act: Callable[[], T]) -> T:
         self.count += 1
@@ -66,9 +66,6 @@ class Real(World):
         if argv[0] == "udevadm":  # there is none here
             return self.effect("run", " ".join(argv), lambda: Result(tuple(argv), 0, "", ""))
         return super().run(argv, stdin)
-
-    def path(self, file: str) -> Path:
-        return self.root / file.lstrip("/")
 
     def exists(self, node: str) -> bool:
         return True  # without udev there are no links to partitions

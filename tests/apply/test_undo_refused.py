@@ -12,10 +12,10 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.undo.copies import Copies, Copy, FileCopy, digest
 from raidplan.apply.undo.undo import Way, go_back, way_back
-from raidplan.apply.world import World
 from raidplan.base.figures import Figure, Figures
 from raidplan.facts.uses import NotWritten
 from raidplan.plan.step import Plan, Step
+from tests.apply.scratch import Scratch
 from tests.apply.stacks import LAYOUT, MIB, TB, Box, plan_of
 
 OLD = bytes(8192)
@@ -23,19 +23,16 @@ NEW = b"\x01" * 8192
 """The front of the disk before and after."""
 
 
-class Kept(World):
+class Kept(Scratch):
     """A world whose disks hold what a test says, below a folder."""
 
     def __init__(self, root: Path, front: bytes = NEW, deep: bytes = bytes(512), instance: str = "1") -> None:
-        super().__init__()
-        self.root, self.front, self.deep, self.now = root, front, deep, instance
+        super().__init__(root)
+        self.front, self.deep, self.now = front, deep, instance
         self.written: list[str] = []
 
     def bytes_at(self, node: str, start: int, size: int) -> bytes:
         return self.front if start == 0 else self.deep
-
-    def path(self, file: str) -> Path:
-        return self.root / file.lstrip("/")
 
     def instance(self, node: str) -> tuple[str, int]:
         return self.now, TB

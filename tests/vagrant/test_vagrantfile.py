@@ -290,7 +290,6 @@ def test_scripts_are_sound() -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.drawn(1)
 @pytest.mark.parametrize(
     "layout",
     ["tel-aviv-jbod", *(pytest.param(name, marks=pytest.mark.long) for name in ("raid1-pair", "loops"))],

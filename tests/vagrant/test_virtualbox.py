@@ -135,7 +135,6 @@ def test_a_name_that_is_too_long_is_refused_at_its_line(tmp_path: Path) -> None:
     assert "layout.yaml:6: 'aaaa" in done.stderr and "is not a name" in done.stderr
 
 
-@pytest.mark.drawn(1)
 @pytest.mark.parametrize(
     ("second", "says"),
     [
