@@ -60,6 +60,7 @@ IN_SERVERS = {
     "fleet": ("machine/test_fleet.py",),
     "encryption": ("machine/test_encryption.py",),
     "rehearsal": ("machine/test_rehearsal.py",),
+    "rehearsed-accounts": ("machine/test_rehearsed_accounts.py",),
     **{f"boot-{each}": (f"{BOOTED}[{each}]",) for each in boots.COMBINATIONS},
 }
 """The tests in virtual servers, by part: arguments of pytest, below tests/ where they are no options."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from raidplan.cli import OK, run
 from raidplan.twin.rehearsal import stages
 from raidplan.twin.server import Twin, install_raidplan
 from tests.machine.initramfs import quick_initramfs
-from tests.machine.reports import count_predictions
+from tests.machine.reports import count_predictions, rehearsed, written
 from tests.machine.servers import SIDE_BY_SIDE
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
@@ -51,30 +48,6 @@ filesystems:
   six: {device: six, type: ext4, mount: /srv/six}
 """
 
-BEAST = """\
-version: 1
-host: beast
-hardware:
-  controllers: {a: {ports: 4}}
-  disks:
-    e<0-2>: {behind: a, port: <1>, serial: E<1>, size: 512MiB}
-arrays:
-  storage: {level: raid5, chunk: 64KiB, members: [e<0-2>], bitmap: internal}
-filesystems:
-  storage: {device: storage, type: ext4, mount: /storage}
-boot: {degraded: DEGRADED}
-"""
-"""The story of raid5-2005.yaml, with three disks."""
-
-
-def rehearsed(layout: str, folder: Path, *words: str) -> dict[str, Any]:
-    assert run(["rehearse", layout, "--seed", "1", "-o", f"{folder}/report.json", *words]) == OK, (
-        folder / "report.json"
-    ).read_text()
-    found: dict[str, Any] = json.loads((folder / "report.json").read_text())
-    return found
-
-
 PAIR = """\
 version: 1
 host: pair
@@ -101,10 +74,7 @@ def test_a_disk_of_a_mirror_is_pulled_and_the_control_fails(
 
 @pytest.mark.parametrize("layout", ["examples/raid1-pair.yaml", UNSAFE], ids=["pair", "raid0 and raid5"])
 def test_every_loss_goes_as_predicted(layout: str, tmp_path: Path) -> None:
-    file = layout
-    if "\n" in layout:
-        file = str(tmp_path / "layout.yaml")
-        Path(file).write_text(layout)
+    file = written(layout, tmp_path) if "\n" in layout else layout
     report = rehearsed(file, tmp_path, "--pairs", "2", "--faults", "disks,components,pairs")
     assert report["as_predicted"] and not report["void"] and report["control"]
     seen = [one for case in (*report["cases"], report["control"]) for one in case["observed"]]
@@ -116,12 +86,6 @@ def test_every_loss_goes_as_predicted(layout: str, tmp_path: Path) -> None:
         if not any(o["predicted"] == "lost" for o in case["observed"])
     )
     assert {case["returned"] for case in report["cases"]} & {"re-added", "rebuilt"}
-
-
-def written(text: str, folder: Path) -> str:
-    file = folder / "layout.yaml"
-    file.write_text(text)
-    return str(file)
 
 
 def test_wrong_and_unreadable_places_are_as_documented_and_a_blank_disk_is_rebuilt(tmp_path: Path) -> None:
@@ -140,38 +104,3 @@ def test_wrong_and_unreadable_places_are_as_documented_and_a_blank_disk_is_rebui
             assert said["reader"] == said["sector after the scrub"] == "right"
         if case["fault"] == "replaced":
             assert case["returned"] == "rebuilt" and said["mismatches"] == "0"
-
-
-@pytest.mark.parametrize("degraded", ["wait", "start"])
-def test_a_member_is_missing_at_boot(degraded: str, tmp_path: Path) -> None:
-    text = BEAST.replace("DEGRADED", degraded)
-    report = rehearsed(written(text, tmp_path), tmp_path, "--faults", "e1,boot:e0,boot:machine")
-    assert report["as_predicted"] and not report["void"]
-    (absent,) = (case for case in report["cases"] if case["fault"] == "absent")
-    seen = {one["path"]: one["survived"] for one in absent["observed"]}
-    assert seen["boot"] and seen["filesystems.storage"] is (degraded == "start")
-    assert absent["returned"] in ("whole by itself", "re-added"), "without a rebuild"
-    assert {case["fault"] for case in report["cases"]} == {"pulled", "absent", "blank", "stale", "moved", "power"}  # fmt: skip
-
-
-@pytest.mark.parametrize("example", ["rio-swap-mistake", "rio-swap-cure"])
-def test_swap_on_one_disk_takes_the_machine_along_and_on_a_mirror_it_does_not(
-    example: str, tmp_path: Path
-) -> None:
-    report = rehearsed(f"examples/{example}.yaml", tmp_path, "--faults", "disks")
-    assert report["as_predicted"] and not report["void"]
-    lives = {
-        one["survived"] for case in report["cases"] for one in case["observed"] if one["path"] == "machine"
-    }
-    assert lives == {example == "rio-swap-cure"}
-
-
-def test_a_change_keeps_every_record_whenever_it_is_interrupted(tmp_path: Path) -> None:
-    old = tmp_path / "old.yaml"
-    old.write_text(BEAST.replace("DEGRADED", "start"))
-    new = old.read_text().replace(
-        "bitmap: internal", "bitmap: internal, read_ahead: 2MiB, stripe_cache_size: 512"
-    )
-    report = rehearsed(written(new.replace("type: ext4", "type: ext4, label: new"), tmp_path), tmp_path, "--from", str(old))  # fmt: skip
-    assert report["as_predicted"] and not report["void"]
-    assert [case["fault"] for case in report["cases"]] == ["none", "killed", "cut", "killed", "cut"]
