@@ -343,9 +343,7 @@ class StandIn:
             for place, (name, entry) in enumerate(layout.filesystems.items())
             if entry.mount
         }
-        swaps = {
-            name: everything or kernel.swaps(name) for name, entry in layout.swap.items() if entry.device
-        }
+        swaps = {name: everything or kernel.swaps(name) for name in layout.swap}
         return {"arrays": arrays, "mounts": mounts, "swap": paging, "swaps": swaps}
 
     def start_over(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from raidplan.cli import FINDINGS, OK, VOID
+from raidplan.cli import FINDINGS, OK, UNABLE, VOID
 from raidplan.diff.judge import judge
 from raidplan.review.pipeline import load
 from raidplan.topology import Topology
@@ -161,16 +161,20 @@ def test_what_does_not_stay_is_named(changed: Changed) -> None:
     assert [claim["path"] for claim in report["cases"][0]["claims"]] == ["filesystems.five"]
 
 
-def test_where_nothing_stays_the_control_has_no_record_and_that_is_said(
-    changed: Changed, rehearsed: Rehearsal
-) -> None:
-    new = LAYOUT.replace("filesystems:\n  five", "filesystems:\n  other")
-    report = changed(Faulty(), new=new, code=VOID)
-    assert any("none to write over for the control" in each for each in report["untried"])
-    assert not any("none to write over" in each for each in changed(Faulty())["untried"])
-    file = rehearsed.folder / "said.txt"
-    changed(Faulty(steps=0), "-o", str(file), "--format", "text", new=new, code=VOID)
-    assert file.read_text().startswith("levels: void: the control did not fail")
+def test_where_nothing_stays_nothing_is_started(changed: Changed, rehearsed: Rehearsal) -> None:
+    """No record could be read back, and the control would have none to write over."""
+    (rehearsed.folder / "report.json").write_text("{}")
+    assert (
+        changed(Faulty(), new=LAYOUT.replace("filesystems:\n  five", "filesystems:\n  other"), code=UNABLE)
+        == {}
+    )
+    assert not rehearsed.twin.calls
+    assert "without --from" in rehearsed.said()
+    changed(Faulty())
+    assert (
+        "to come: the old layout applied and booted, the new one, the control, 4 interruptions"
+        in rehearsed.said()
+    )
 
 
 def test_the_page_shows_what_the_control_saw(changed: Changed, rehearsed: Rehearsal) -> None:
@@ -278,9 +282,9 @@ def test_disks_are_the_same_in_the_twin_where_diff_says_that_they_are(
 
 def test_a_disk_that_another_one_takes_the_place_of_is_another_one_in_the_twin(changed: Changed) -> None:
     """Without an identifier that the twin can show, both were the disk of that name."""
-    old = LAYOUT.replace("serial: L<1>", "path: p<1>").replace("BOOT", "")
-    new = old.replace("path: p<1>", "path: q<1>")
-    report = changed(Faulty(), old=old, new=new, code=VOID)
+    old = MIRROR.replace("serial: L<1>", "path: p<1>")
+    new = old.replace("path: p<1>", "path: <1:p0/q1/p2/q3>")
+    report = changed(Faulty(), old=old, new=new)
     assert any(each.startswith("Not read") and each.endswith(": five.") for each in report["untried"])
     assert changed(Faulty(), old=old, new=old)["as_predicted"]
 

@@ -57,6 +57,18 @@ def test_without_qemu_it_says_what_to_install(
 
 
 @pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("user", [0, 1000])
+def test_who_is_not_root_needs_a_range_of_users_to_make_an_image(
+    user: int, subject: Subject, image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda program, **_: None if program == "newuidmap" else program)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    check_host(subject, image, None)
+    with pytest.raises(Lacking, match="apt-get install uidmap") if user else contextlib.nullcontext():
+        check_host(subject, None, None)
+
+
+@pytest.mark.usefixtures("installed")
 def test_without_the_firmware_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     topology = load("examples/root-raid1-uefi.yaml").topology
     assert topology is not None

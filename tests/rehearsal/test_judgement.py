@@ -88,6 +88,7 @@ def test_every_disk_component_and_pair_is_a_case(mixed: Topology) -> None:
     pairs = cases_of(source, "pairs")
     assert {case.disks for case in pairs} == {(x, y) for x in ("d0", "d1") for y in ("d2", "d3")}
     assert len(cases_of(Source(mixed, 2, 7), "pairs")) == 2
+    assert [case.disks for case in cases_of(Source(mixed, 0), "pairs:d1 and d2")] == [("d1", "d2")]
     assert cases_of(Source(mixed, 2, 7), "pairs") == cases_of(Source(mixed, 2, 7), "pairs")
     assert [case.disks for case in cases_of(source, "b,d1")] == [("d2", "d3"), ("d1",)]
     with pytest.raises(NoSuchPart):

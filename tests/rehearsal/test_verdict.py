@@ -55,9 +55,12 @@ def test_an_empty_choice_is_a_mistake(rehearsed: Rehearsal, words: str) -> None:
 
 
 def test_a_choice_of_which_the_layout_has_nothing_is_a_mistake(rehearsed: Rehearsal) -> None:
-    _refused(rehearsed, "--faults", "pairs", "--pairs", "0", says="nothing would be tried")
+    _refused(rehearsed, "--faults", "pairs", "--pairs", "0", says="--pairs 0 draws no pair")
     large = LAYOUT.replace("size: 1GiB", "size: 100GiB")
     _refused(rehearsed, "--faults", "replaced", text=large, says="nothing would be tried")
+    _refused(rehearsed, "--faults", "replaced:d0", text=large, says="takes disks of at most 16 GiB")
+    _refused(rehearsed, "--faults", "media:d9", says="takes arrays with redundancy")
+    _refused(rehearsed, "--faults", "disk", says="none of all, none, disks, components")
     assert rehearsed(Faulty(), "--faults", "none", text=large)["untried"] == ["No fault was tried."]
 
 
@@ -115,6 +118,14 @@ def test_what_was_not_tried_is_said(rehearsed: Rehearsal) -> None:
         file = rehearsed.folder / f"said.{form}"
         rehearsed(Faulty(), "--faults", "d1", "-o", str(file), "--format", form)
         assert "Not chosen, or of single parts only" in file.read_text()
+
+
+def test_three_disks_at_once_and_what_is_not_mounted_are_said_not_to_be_tried(rehearsed: Rehearsal) -> None:
+    four = LAYOUT.replace("members: [d0.p, d2.p]", "members: [d<0-3>.p]").replace(", mount: /srv/five", "")
+    report = rehearsed(Faulty(), "--faults", "pairs", text=four)
+    assert "not pulled, which would not stop mirror." in untried(report)
+    assert "no mount point: five." in untried(report)
+    assert "would not stop" not in untried(rehearsed(Faulty(), "--faults", "pairs"))
 
 
 def test_a_single_disk_has_no_other_place(rehearsed: Rehearsal) -> None:

@@ -147,3 +147,37 @@ def test_a_rebuild_that_cannot_end_in_its_time_is_not_tried(
     assert (len(left), [each.endswith(": d0, d1, d2.") for each in left]) == (
         (0, []) if tried else (1, [True])
     )
+
+
+SWAPS = """\
+version: 1
+host: swaps
+hardware:
+  disks: {d<0-1>: {size: 4GiB, serial: S<1>, partitions: {p: {size: 1GiB}, q: {size: 1GiB}, r: {size: rest}}}, e: {size: 1GiB, serial: E}}
+arrays: {pair: {level: raid1, members: [d<0-1>.p]}}
+volume_groups: {v: {devices: [d1.q], volumes: {s: {size: 512MiB}}}}
+filesystems: {r: {device: d1.r, type: ext4, mount: /srv/r}}
+swap:
+  array: {device: pair}
+  partition: {device: d0.q}
+  whole: {device: e}
+  volume: {device: v.s}
+  file: {file: /srv/r/swap, size: 64MiB}
+"""
+
+
+def test_every_swap_area_is_looked_at_after_a_boot(rehearsed: Rehearsal, tmp_path: Path) -> None:
+    areas = {**rig_of(SWAPS, tmp_path).areas}
+    assert areas.pop("file") == "/srv/r/swap"
+    assert {*areas} == {"array", "partition", "whole", "volume"}
+    assert all(path.startswith("/dev/disk/by-uuid/") for path in areas.values()), (
+        "no node that a boot may change"
+    )
+    report = rehearsed(Faulty(), "--faults", "boot:d0", text=SWAPS)
+    (absent,) = (case for case in report["cases"] if case["fault"] == "absent")
+    seen = {
+        one["path"].removeprefix("swap."): one["survived"]
+        for one in absent["observed"]
+        if "swap" in one["path"]
+    }
+    assert seen == {"array": True, "partition": False, "whole": True, "volume": True, "file": True}

@@ -183,7 +183,7 @@ def limits(report: Report) -> list[str]:
         *(f"{each[0].upper()}{each[1:]}." if each[0] != "`" else f"{each}." for each in report.differences),
         *report.untried,
         NOT_TRIED,
-        NOT_TOGETHER if rates else NOT_MEASURED,
+        *([NOT_TOGETHER] if rates else [] if report.stopped and not report.tried else [NOT_MEASURED]),
     ]
 
 

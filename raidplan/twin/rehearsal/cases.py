@@ -11,7 +11,8 @@ from random import Random
 
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
-from raidplan.base.size import GIB
+from raidplan.base.size import GIB, human
+from raidplan.base.words import duration, listed
 from raidplan.estimate.survival import BOOT, MACHINE, Outcome, Survival, survive
 from raidplan.layout.kinds.array import Array
 from raidplan.layout.model import Layout
@@ -216,6 +217,17 @@ CHOICES: Mapping[str, Callable[[Source], Iterator[Case]]] = {
 """The words of `--faults` beside `all` and `none`, in the order in which they are tried; any other names one disk or component."""
 
 
+TAKEN: Mapping[str, str] = {
+    "disks": "the names of disks",
+    "components": "the names of components with disks, and their kinds",
+    "pairs": "two disks behind unlike components, as in `pairs:a and b`",
+    "replaced": f"disks of at most {human(REPLACED_AT_MOST)} (--scale divides sizes) without which everything goes on, and whose rebuild takes at most {duration(REBUILD_SECONDS)}",
+    "media": "arrays with redundancy and an ext or XFS file system on them, `data`, `parity`, and the disk that is slow",
+    "boot": "the names of disks and components, and `machine`",
+}
+"""What stands behind the colon of each word."""
+
+
 def cases_of(source: Source, faults: str) -> list[Case]:
     """The cases of a choice, each once; with commas several, with a colon those of one disk or component.
 
@@ -235,9 +247,12 @@ def cases_of(source: Source, faults: str) -> list[Case]:
             for case in _chosen(source, each):
                 found.setdefault((case.fault, case.kind, case.name), case)
     if not found:
-        raise NoSuchPart(
-            f"--faults {faults}: the layout has no such case, so nothing would be tried; `none` says that it is meant"
+        why = (
+            "--pairs 0 draws no pair"
+            if "pairs" in words and not source.pairs
+            else "the layout has no such case"
         )
+        raise NoSuchPart(f"--faults {faults}: {why}, so nothing would be tried; `none` says that it is meant")
     return list(found.values())
 
 
@@ -246,11 +261,19 @@ def _chosen(source: Source, word: str) -> list[Case]:
     if colon and not part:
         raise NoSuchPart(f"--faults {word}: the name of a disk or component is missing after the colon")
     if choice not in CHOICES:
-        chosen, part = [case for case in source.singles if case.name == word], word
-    else:
-        chosen = [case for case in CHOICES[choice](source) if not part or part in (case.name, case.kind)]
-    if not chosen and word and part:
-        raise NoSuchPart(f"--faults {word}: the layout has no such disk or component")
+        if not (chosen := [case for case in source.singles if case.name == word]):
+            words = listed(("all", "none", *CHOICES))
+            raise NoSuchPart(
+                f"--faults {word}: the layout has no such disk or component, and it is none of {words}"
+            )
+        return chosen
+    if part and choice == "pairs":  # one that is named need not be drawn
+        source = replace(source, pairs=len(pairs_across(source)))
+    chosen = [case for case in CHOICES[choice](source) if not part or part in (case.name, case.kind)]
+    if part and not chosen:
+        raise NoSuchPart(
+            f"--faults {word}: there is no such case in the layout; `{choice}` takes {TAKEN[choice]}"
+        )
     return chosen
 
 

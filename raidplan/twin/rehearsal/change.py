@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from raidplan.base.words import counted
 from raidplan.plan.codec import plan_to_json
 from raidplan.plan.places import STATE
 from raidplan.plan.step import Plan
@@ -37,7 +38,7 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
     begun,
     put_key_files,
 )
-from raidplan.twin.rehearsal.subject import Subject, check_disks
+from raidplan.twin.rehearsal.subject import Subject, Unsuited, check_disks
 from raidplan.twin.rehearsal.witness import FILL
 from raidplan.twin.server import CommandError, Disk, Twin
 from raidplan.twin.server.image import Say
@@ -45,6 +46,10 @@ from raidplan.twin.server.image import Say
 NEXT_PLAN, INTERRUPTION = "/root/next.json", "/root/interruption.py"
 INTERRUPTIONS, DRAWS = 4, 5
 """Half of them kills, half power cuts, at places that the seed draws; a place that the apply has passed already is drawn anew."""
+NOTHING_KEPT = (
+    "--from: no file system with a mount point keeps its data by `diff`, so nothing could be read back, and nothing would show "
+    "that a loss is seen; rehearse the new layout without --from"
+)
 OVER = 20000
 """The byte of a file at which the control writes: in its second record."""
 
@@ -126,12 +131,16 @@ def rehearse_change(
 
     Raises Unsuited before anything is started.
     """
-    run = Run(say)
     memory = max(subject.memory_mib for subject in subjects)
     before, after = (replace(subject, memory_mib=memory) for subject in subjects)
     disks = disks_of_both(before, after)
     check_disks(disks, after)
-    found = kept(before, after)
+    if not (found := kept(before, after)):
+        raise Unsuited(NOTHING_KEPT)
+    run = Run(say)
+    say(
+        f"to come: the old layout applied and booted, the new one, the control, {counted(INTERRUPTIONS, 'interruption')}"
+    )
     run.untried += _untried(before, found)
     with contextlib.suppress(StageFailed):
         _rehearse(disks, (before, after), found, plans, wish, run)
@@ -172,8 +181,6 @@ def _untried(before: Subject, found: Sequence[Kept]) -> Iterator[str]:
         yield f"Not read back, for `diff` says that the data do not stay, or the new layout mounts it nowhere: {', '.join(lost)}."
     if moved := [each.name for each in found if not each.stays]:
         yield f"Nothing wrote while the change was interrupted to {', '.join(moved)}, whose mount point changes."
-    if not found:
-        yield "No file system with a mount point stays, so there was no record to read back, and none to write over for the control."
     yield "Nothing wrote to file systems that the change makes, and no memory was in swap, while it was interrupted."
     if not before.fresh:
         yield "The disk of the twin's own system, where `apply` keeps its journal, lost nothing with the power."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -28,6 +29,8 @@ NEEDS = {
 """Programs that a rehearsal runs, and Debian's packages of them."""
 BUILDS = ("mmdebstrap", "mke2fs")
 """Those that only make the image."""
+APART = ("newuidmap", "uidmap")
+"""With that, whoever is not root makes an image whose files have other owners; its package is only recommended by mmdebstrap."""
 ROOM = 2 * GIB
 """The system of the twin, and what is written to its disks; its memory comes in addition, in a saved state."""
 PARTS = ("root.img", "vmlinuz", "initrd.img", "host_key.pub", "id_ed25519")
@@ -43,6 +46,7 @@ class Lacking(Exception):
 def check_host(subject: Subject, image: Path | None, folder: Path | None, logs: Path | None = None) -> None:
     """Raises Lacking for programs, memory or room that a rehearsal of the subject needs and that are not there."""
     wanted = {program: package for program, package in NEEDS.items() if not image or program not in BUILDS}
+    wanted |= [APART] if os.geteuid() and not image else []
     path = "/usr/sbin:/usr/bin:/sbin:/bin"
     missing = [package for program, package in wanted.items() if not shutil.which(program, path=path)]
     if subject.firmware in OVMF and not all(file.exists() for file in OVMF[subject.firmware]):

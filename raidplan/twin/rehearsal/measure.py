@@ -15,7 +15,7 @@ from itertools import pairwise
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import MIB, SECTOR
-from raidplan.base.words import listed
+from raidplan.base.words import counted, listed
 from raidplan.estimate.estimate import estimate
 from raidplan.estimate.levels import reading
 from raidplan.estimate.links import Links
@@ -66,6 +66,7 @@ def _rehearsed(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Ru
     topology = without_heads(subject.topology)
     found, at_work = estimates(topology)
     factor = scale_of(found)
+    run.say(f"to come: the layout applied, the control, {counted(len(found), 'array')}")
     differences = (
         f"all rates are multiplied by {factor:.3g}",
         "virtual disks have no heads that pass over parity or copies: rates are predicted as for disks that do not turn",

@@ -126,8 +126,8 @@ def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) 
     """None for what cannot be seen: a file system without a mount point."""
     predicted = case.outcome(thing)
     if thing[0] == "swap" and case.at_boot:
-        active = found["swaps"].get(thing[1])
-        return None if active is None else Observation(thing, predicted, active, {"active": active})
+        active = found["swaps"][thing[1]]
+        return Observation(thing, predicted, active, {"active": active})
     if thing == MACHINE or thing[0] == "swap":
         swap = found["swap"]
         if thing != MACHINE and (not swap or len(topology.layout.swap) > 1):

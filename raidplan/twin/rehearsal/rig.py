@@ -13,6 +13,7 @@ from raidplan.base.identity import disk_word
 from raidplan.base.levels import LEVELS
 from raidplan.estimate.survival import Survival, survive
 from raidplan.layout.kinds.naming import device_node
+from raidplan.layout.model import Layout
 from raidplan.plan.step import Plan, Run
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.server import CommandError, CommandTimeoutError, Twin, TwinError, UnreachableError
@@ -38,13 +39,16 @@ class Rig:
     survival: Survival
     members: Mapping[str, tuple[str, ...]]
     """The nodes of each array's members, in slot order and then spares; of a whole disk the word that stands for it in the plan."""
+    areas: Mapping[str, str]
+    """The path of each swap area: of its file, or of a link that is there as long as its device is."""
     boot_seconds: float = 600.0
     """Seconds after which a boot counts as one that stops."""
 
     @classmethod
     def of(cls, twin: Twin, subject: Subject, plan: Plan) -> Self:
         """The rig for a subject and its plan."""
-        return cls(twin, subject, survive(subject.topology), members_of(plan))
+        layout = subject.topology.layout
+        return cls(twin, subject, survive(subject.topology), members_of(plan), areas_of(plan, layout))
 
     @property
     def mounts(self) -> dict[str, str]:
@@ -56,10 +60,9 @@ class Rig:
         """The programs in the guest, and what they look at."""
         layout = self.subject.topology.layout
         arrays = {name: device_node(name) for name in layout.arrays}
-        swaps = {name: arrays[entry.device] for name, entry in layout.swap.items() if entry.device in arrays}
         self.twin.put(Path(__file__).with_name("witness.py"), WITNESS)
         self.twin.put(Path(__file__).with_name("places.py"), PLACES)
-        self.give({"mounts": self.mounts, "arrays": arrays, "swaps": swaps, "disks": self.disks()})
+        self.give({"mounts": self.mounts, "arrays": arrays, "swaps": {**self.areas}, "disks": self.disks()})
 
     def give(self, given: Mapping[str, Any]) -> None:
         """Tells the programs what they look at."""
@@ -170,6 +173,16 @@ def value_of(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         raise TwinError(f"a program in the guest ended well and gave no JSON: {text[-300:]!r}") from None
+
+
+def areas_of(plan: Plan, layout: Layout) -> dict[str, str]:
+    """The path of each swap area of a layout, as a system that runs has it."""
+    made = {
+        step.named: step.awaits[0]
+        for step in plan.steps
+        if isinstance(step.action, Run) and step.action.argv[0] == "mkswap" and step.awaits
+    }
+    return {name: entry.file or made[name] for name, entry in layout.swap.items()}
 
 
 def members_of(plan: Plan) -> dict[str, tuple[str, ...]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 
-from raidplan.base.levels import LEVELS
+from raidplan.base.levels import LEVELS, losses_survived
 from raidplan.base.size import human
 from raidplan.base.words import counted, duration, listed
 from raidplan.twin.rehearsal.cases import (
@@ -20,19 +21,24 @@ from raidplan.twin.rehearsal.cases import (
 from raidplan.twin.rehearsal.observed import name_of
 from raidplan.twin.rehearsal.rebuild_time import REBUILD_SECONDS, rebuild_seconds
 
+PAIR = 2
+"""Disks that are pulled at once, if no component takes more with it."""
+
 
 def untried(source: Source, cases: Sequence[Case], faults: str) -> list[str]:
     """Everything that was not chosen, or cannot be tried of this layout."""
     if faults == "none":
         return ["No fault was tried."]
     words = {*faults.split(",")}
+    found = [*_unmounted(source)]
     chosen = {*CHOICES} if "all" in words else words & {*CHOICES}
-    found = list(_not_chosen(chosen))
+    found += _not_chosen(chosen)
     if "components" in chosen:
         found += _held(source)
     if "pairs" in chosen:
         drawn, of = sum(case.kind == "pair" for case in cases), len(pairs_across(source))
         found += [f"{drawn} of {counted(of, 'pair')} of disks were pulled (--pairs)."] if drawn < of else []
+        found += _more_than_pairs(source)
     if "replaced" in chosen:
         found += _not_replaced(source, {case.name for case in cases if case.fault is Fault.REPLACED})
     if "media" in chosen:
@@ -47,6 +53,23 @@ def untried(source: Source, cases: Sequence[Case], faults: str) -> list[str]:
 def _not_chosen(chosen: Collection[str]) -> Iterator[str]:
     if left := [choice for choice in CHOICES if choice not in chosen]:
         yield f"Not chosen, or of single parts only: {', '.join(left)} (--faults)."
+
+
+def _unmounted(source: Source) -> Iterator[str]:
+    entries = source.topology.layout.filesystems.items()
+    if names := [name for name, entry in entries if not entry.mount]:
+        yield f"Not looked at, for it has no mount point: {listed(names, most=12)}."
+
+
+def _more_than_pairs(source: Source) -> Iterator[str]:
+    """Of an array whose RAID10 layout is none, nothing is known to be survived."""
+    found = []
+    for name, array in source.topology.layout.arrays.items():
+        with suppress(ValueError):
+            members = len(array.named_members)
+            found += [name] if losses_survived(array.level, members, array.layout) > PAIR else []
+    if found:
+        yield f"Three disks and more at once were not pulled, which would not stop {listed(found, most=12)}."
 
 
 def _held(source: Source) -> Iterator[str]:
