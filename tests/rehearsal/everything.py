@@ -37,7 +37,7 @@ from tests.parts import ROOT
 
 RECORDS = ROOT / ".results" / "rehearsal.jsonl"
 EVIDENCE = 1
-"""One more each time that a rehearsal looks at more, or closer: what an earlier one took for seen does not count."""
+"""One more when an earlier record could have ended otherwise by what a rehearsal looks at now: then it does not count any more."""
 SEED = 1
 SUITES = ("bookworm", "trixie")
 ON = {"linear": "bookworm", "loops": "trixie"}
@@ -235,10 +235,11 @@ def _counts(one: Wanted, record: Record | None) -> bool:
 
 
 def share(found: Sequence[Record]) -> str:
-    """How many predictions were counted, and how many of them held."""
+    """How many predictions were counted, and how many of them held; an example can have several rehearsals."""
     predictions, true = sum(one.predictions for one in found), sum(one.true for one in found)
     percent = f", {true / predictions:.1%}" if predictions else ""
-    return f"{true} of {predictions} predictions held{percent}, in {sum(one.cases for one in found)} cases of {len(found)} examples"
+    cases, examples = sum(one.cases for one in found), len({one.example for one in found})
+    return f"{true} of {predictions} predictions held{percent}, in {cases} cases, {len(found)} rehearsals of {examples} examples"
 
 
 def show() -> bool:

@@ -125,7 +125,7 @@ def test_a_record_counts_for_the_layout_that_it_was_made_of(
     everything.RECORDS.write_text("".join(json.dumps(asdict(each)) + "\n" for each in (RECORD, right)))
     assert not show()
     said = capsys.readouterr().out
-    assert "29 of 30 predictions held, 96.7%, in 3 cases of 1 examples" in said
+    assert "29 of 30 predictions held, 96.7%, in 3 cases, 1 rehearsals of 1 examples" in said
     assert "differs: pulled d0: arrays.a" in said and "raid50" in said
 
 
@@ -140,7 +140,7 @@ def test_a_record_of_other_predictions_or_of_another_plan_is_shown_and_not_count
     said = capsys.readouterr().out
     assert "linear@100                      bookworm  not counted: predictions, plan or evidence" in said
     assert said.endswith(
-        "not counted: 30 of 30 predictions held, 100.0%, in 3 cases of 1 examples\n0 of 0 predictions held, in 0 cases of 0 examples\n"
+        "not counted: 30 of 30 predictions held, 100.0%, in 3 cases, 1 rehearsals of 1 examples\n0 of 0 predictions held, in 0 cases, 0 rehearsals of 0 examples\n"
     )
 
 
@@ -164,6 +164,11 @@ def test_the_share_counts_predictions_and_not_examples() -> None:
         "30 of 40 predictions held, 75.0%"
     )
     assert share([]).startswith("0 of 0 predictions held, in")
+
+
+def test_rounds_of_one_example_are_rehearsals_and_not_examples() -> None:
+    rounds = [replace(RECORD, example="tel-aviv-jbod", faults=faults) for faults in ("disks", "media")]
+    assert share([RECORD, *rounds]).endswith(", in 9 cases, 3 rehearsals of 2 examples")
 
 
 def test_all_that_differs_is_named() -> None:
