@@ -13,10 +13,10 @@ from raidplan.cli.output import Unable, emit, talk, talk_findings, try_place
 from raidplan.cli.stopping import stopped_by_signals
 from raidplan.plan.codec import digest
 from raidplan.render.rehearsal.json import rehearsal_json
-from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text
+from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text, unsuited_markdown
 from raidplan.review.pipeline import Loaded, load
 from raidplan.twin.loops import TooSmall
-from raidplan.twin.rehearsal.cases import NoSuchPart
+from raidplan.twin.rehearsal.cases import CHOICES, NoSuchPart
 from raidplan.twin.rehearsal.change import rehearse_change
 from raidplan.twin.rehearsal.host import Lacking, accelerator, check_host, image_in
 from raidplan.twin.rehearsal.kept import subjects_of
@@ -31,7 +31,7 @@ FORMS = {"text": rehearsal_text, "json": rehearsal_json, "markdown": rehearsal_m
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Rehearses and prints the report. Raises Unable where a program, memory or a suitable layout is missing."""
+    """Rehearses and prints the report. Raises Unable where a program, memory or a valid layout is missing."""
     with stopped_by_signals():
         return _run(arguments)
 
@@ -52,10 +52,12 @@ def _run(arguments: argparse.Namespace) -> int:
             if arguments.before
             else [subject_of(topologies[0], arguments.scale)]
         )
-    except (Unsuited, TooSmall) as error:
+        write = _writer(arguments.format)
+        report = _rehearsed(subjects, [_digest(each) for each in loaded], arguments)
+    except TooSmall as error:
         raise Unable(str(error)) from None
-    write = _writer(arguments.format)
-    report = _rehearsed(subjects, [_digest(each) for each in loaded], arguments)
+    except Unsuited as error:
+        return _unsuited(topologies[-1].host, str(error), arguments)
     try:
         emit(write(report), arguments.output)
     except Unable:
@@ -103,8 +105,20 @@ def _rehearsed(subjects: list[Subject], digests: list[str], arguments: argparse.
             return rehearse_change((subjects[0], subject), (plans[0], plans[1]), report, wish, talk)
         work = rehearse_rates if arguments.measure else rehearse
         return work(subject, plans[0], report, wish, talk)
-    except (NoSuchPart, Lacking, Unsuited) as error:
+    except NoSuchPart as error:
+        # Words that every layout may have cases of are no mistake of who asks.
+        known = {*_faults(arguments).split(",")} <= {"all", *CHOICES}
+        raise (Unsuited if known else Unable)(str(error)) from None
+    except Lacking as error:
         raise Unable(str(error)) from None
+
+
+def _unsuited(host: str, why: str, arguments: argparse.Namespace) -> int:
+    """Says why a layout is not rehearsed; in a comment that stands in the place of the report, by which ci/review knows this case."""
+    talk(f"raidplan: {why}")
+    if arguments.format == "markdown":
+        emit(unsuited_markdown(host, why), arguments.output)
+    return UNABLE
 
 
 def _again(arguments: argparse.Namespace, seed: int) -> str:

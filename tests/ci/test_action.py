@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.cli import UNABLE
 from raidplan.render.markdown import LIMIT
 from tests.ci.action import ACTION, INSTALL, ROOT, SHIM, STEPS, Run
 from tests.ci.layouts import BAD, DISKS, GOOD, OF_FILE, git
@@ -460,22 +461,31 @@ REHEARSED = """#!/bin/sh
 [ "$1" = rehearse ] || exec {raidplan} "$@"
 printf '%s\\n' "$*" >>{folder}/rehearsed
 while [ "$1" != -o ]; do shift; done
-[ {code} = 2 ] || printf '**nas: 3 of 4 predictions were observed**\\n\\nmore\\n' >"$2"
+[ -z '{said}' ] || printf '{said}\\n\\nmore\\n' >"$2"
 exit {code}
 """
+REPORT, UNSUITED = (
+    "**nas: 3 of 4 predictions were observed**",
+    "**nas: not rehearsed**: d0: a disk without a size",
+)
 
 
 @pytest.mark.drawn(2)
-@pytest.mark.parametrize(("kvm", "code"), [(True, 0), (True, 1), (True, 2), (False, 1)])
+@pytest.mark.parametrize(
+    ("kvm", "code", "said"),
+    [(True, 0, REPORT), (True, 1, REPORT), (True, UNABLE, ""), (True, UNABLE, UNSUITED), (False, 1, REPORT)],
+)
 def test_a_changed_layout_is_rehearsed_where_kvm_is(
-    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kvm: bool, code: int
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kvm: bool, code: int, said: str
 ) -> None:
+    """What cannot be rehearsed fails nothing."""
+    suite = "trixie" if code else ""
     site.write("layouts/new.yaml", GOOD.replace("host: ", "host: new-"))
     site.commit()
-    run = Run(site.checkout, tmp_path / "run", site.base, inputs={"rehearse": "disks"})
+    run = Run(site.checkout, tmp_path / "run", site.base, inputs={"rehearse": "disks", "suite": suite})
     run.tool("raidplan", SHIM)
     (run.folder / "bin" / "raidplan").rename(run.folder / "bin" / "real")
-    run.tool("raidplan", REHEARSED.format(raidplan=run.folder / "bin" / "real", folder=run.folder, code=code))
+    run.tool("raidplan", REHEARSED.format(raidplan=run.folder / "bin" / "real", folder=run.folder, code=code, said=said))  # fmt: skip
     if kvm:
         (run.folder / "kvm").touch()
     monkeypatch.setattr(Run, "environment", lambda self, old=Run.environment: old(self) | {"KVM": str(self.folder / "kvm")})  # fmt: skip
@@ -485,11 +495,18 @@ def test_a_changed_layout_is_rehearsed_where_kvm_is(
     report = (run.folder / "temp" / "report.md").read_text()
     if kvm:
         words = (run.folder / "rehearsed").read_text()
-        assert words.count("rehearse --faults disks") == 1 and "layouts/new.yaml" in words, "the changed one"
-        said = "Not rehearsed: the log of this check" if code == 2 else "3 of 4 predictions were observed"
-        assert said in report and run.code == code
+        options = (
+            "rehearse --faults disks --suite trixie --format" if suite else "rehearse --faults disks --format"
+        )
+        assert words.count(options) == 1 and "layouts/new.yaml" in words, "the changed one"
+        assert (said or "Not rehearsed: the log of this check") in report
+        assert run.code == (0 if said == UNSUITED else code)
     else:
         assert "no KVM" in run.log and "predictions" not in report and run.code == 0
+
+
+def test_the_code_of_a_layout_that_cannot_be_rehearsed_is_that_of_raidplan() -> None:
+    assert f"\nUNABLE={UNABLE} " in (ROOT / "ci" / "review").read_text()
 
 
 def test_no_expression_stands_in_a_script() -> None:

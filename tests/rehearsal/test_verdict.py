@@ -64,6 +64,33 @@ def test_a_choice_of_which_the_layout_has_nothing_is_a_mistake(rehearsed: Rehear
     assert rehearsed(Faulty(), "--faults", "none", text=large)["untried"] == ["No fault was tried."]
 
 
+def test_a_layout_that_cannot_be_rehearsed_says_why_in_the_place_of_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By that ci/review tells it from what went wrong; what a name in it holds is no markup."""
+    layout, report = tmp_path / "layout.yaml", tmp_path / "report.md"
+    layout.write_text(HEAD + "hardware: {disks: {'a': {serial: A}}}\n")
+    words = ["rehearse", str(layout)]
+    assert run([*words, "-o", str(report)]) == UNABLE
+    (line,) = report.read_text().splitlines()
+    assert line.startswith("**h: not rehearsed**: a: a disk without a size") and "&#96;size:&#96;" in line
+    assert "a: a disk without a size cannot be made; state `size:`" in capsys.readouterr().err
+    assert run([*words, "--format", "json"]) == UNABLE and not capsys.readouterr().out
+    report.unlink()
+    assert run([*words, "--faults", "all", "--measure", "-o", str(report)]) == UNABLE, "options first"
+    assert not report.exists()
+
+
+@pytest.mark.parametrize(("words", "suits"), [("replaced", False), ("replaced,d9", True), ("d9", True)])
+def test_only_words_that_every_layout_may_have_cases_of_are_no_mistake(
+    rehearsed: Rehearsal, words: str, suits: bool
+) -> None:
+    report = rehearsed.folder / "report.md"
+    large = LAYOUT.replace("size: 1GiB", "size: 100GiB")
+    _refused(rehearsed, "--faults", words, "-o", str(report), text=large, says="--faults")
+    assert report.exists() is not suits
+
+
 def test_without_an_array_there_is_nothing_to_measure(rehearsed: Rehearsal) -> None:
     one = (
         DISKS.replace("DISKS", "a: {size: 1GiB, serial: A}")

@@ -41,6 +41,11 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"  again: {report.command}"
 
 
+def unsuited_markdown(host: str, why: str) -> str:
+    """A line for a comment in the place of the report of a layout that cannot be rehearsed."""
+    return f"**{cell(host)}: not rehearsed**: {cell(why)}\n"
+
+
 def rehearsal_markdown(report: Report) -> str:
     """The report for a comment: a table of cases."""
     lines = [f"**{cell(headline(report))}**", ""]

@@ -225,7 +225,7 @@ TAKEN: Mapping[str, str] = {
     "media": "arrays with redundancy and an ext or XFS file system on them, `data`, `parity`, and the disk that is slow",
     "boot": "the names of disks and components, and `machine`",
 }
-"""What stands behind the colon of each word."""
+"""Names that each word takes after a colon."""
 
 
 def cases_of(source: Source, faults: str) -> list[Case]:

@@ -62,7 +62,7 @@ def _unmounted(source: Source) -> Iterator[str]:
 
 
 def _more_than_pairs(source: Source) -> Iterator[str]:
-    """Of an array whose RAID10 layout is none, nothing is known to be survived."""
+    """Arrays that go on without any three members; a RAID10 layout that does not exist survives nothing."""
     found = []
     for name, array in source.topology.layout.arrays.items():
         with suppress(ValueError):
