@@ -171,10 +171,7 @@ def test_where_nothing_stays_nothing_is_started(changed: Changed, rehearsed: Reh
     assert not rehearsed.twin.calls
     assert "without --from" in rehearsed.said()
     changed(Faulty())
-    assert (
-        "to come: the old layout applied and booted, the new one, the control, 4 interruptions"
-        in rehearsed.said()
-    )
+    assert "the control, 4 interruptions" in rehearsed.said()
 
 
 def test_the_page_shows_what_the_control_saw(changed: Changed, rehearsed: Rehearsal) -> None:
