@@ -52,6 +52,8 @@ from raidplan.render.refusals import refusal_text
 from raidplan.render.syncs import held_text, sync_text
 
 GOES_ON = "run `raidplan apply` again to go on"
+TRIES = 3
+"""So often is a list shown that destroys nothing, when the machine changed while it was read: arrays are assembled after a boot."""
 MOST = 64 * MIB
 """Bytes of a plan: one for 4,000 disks has about 11 MB."""
 
@@ -77,7 +79,7 @@ def _refuse(arguments: argparse.Namespace, *reasons: Refusal) -> int:
     return refuse_unwritten(*reasons)
 
 
-def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
+def _apply(plan: Plan, arguments: argparse.Namespace, world: World, tries: int = TRIES) -> int:
     folder = state_folder(arguments.state, plan.host, plan.target)
     past = past_of_host(arguments.state, plan.host, plan.target)
     decision = decide(plan, world.read(plan), past)
@@ -107,7 +109,10 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     if any(step.clears for step in decision.left.steps):
         now = decide(plan, world.read(plan), past)
         if now.refusals or plan_digest(now.left) != plan_digest(decision.left):
-            return _refuse(arguments, refusal("machine-changed", "meanwhile"))
+            if tries == 1 or decision.left.lost or now.left.lost:
+                return _refuse(arguments, refusal("machine-changed", "meanwhile"))
+            talk("the machine changed while the list was read, as it does after a boot; it is read again")
+            return _apply(plan, arguments, world, tries - 1)
     world.passphrases = passphrases(decision.left, decision.nodes)
     return _execute(decision, open_journal(folder, world), arguments)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import io
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from raidplan.apply import decision, world
 from raidplan.cli import run
-from raidplan.cli.apply import _apply
+from raidplan.cli.apply import TRIES, _apply
 from raidplan.cli.consent import confirmed
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
@@ -168,36 +168,69 @@ def test_apply_refuses_what_changed_while_the_list_was_read(
     assert not written and not boxes
 
 
-@needs_root
-def test_apply_refuses_what_changed_while_somebody_was_asked_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Nothing is listed as lost: a half-made file system, never used, is cleared and made anew. Now somebody uses it."""
+@dataclass
+class HalfMade:
+    """A machine with a file system that a kill left half-made: nothing is listed as lost, it is cleared and made anew."""
+
+    plan: Plan
+    world: Simulated
+    monkeypatch: pytest.MonkeyPatch
+    shown: list[Plan] = field(default_factory=list)
+
+    def apply(self, meanwhile: Callable[[int], object]) -> int:
+        """The exit code, after what happened each time that somebody was asked."""
+
+        def confirm(plan: Plan, arguments: argparse.Namespace) -> bool:
+            self.shown.append(plan)
+            meanwhile(len(self.shown))
+            return True
+
+        self.monkeypatch.setattr("raidplan.cli.apply.confirmed", confirm)
+        arguments = argparse.Namespace(
+            state=str(self.world.root / JOURNAL), events=None, color="never", output=None, all_steps=False
+        )
+        return _apply(self.plan, arguments, self.world)
+
+
+@pytest.fixture
+def half_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HalfMade:
     text = "version: 1\nhost: pair\nhardware: {disks: {d0: {size: 1TB, serial: PAIR-0, partitions: {a: {size: 9GB}}}}}\n"
     plan = plan_of(text + "filesystems: {a: {device: d0.a, type: ext4, mount: /srv/a}}\n", tmp_path)
     state, root = machine(tmp_path / "root"), tmp_path / "root"
     with pytest.raises(Killed):
         apply(plan, Cut(plan, root, state, "mke2fs", "during"))
-    world = Simulated(plan, root, state)
-    asked: list[int] = []
-
-    def confirm(plan: Plan, arguments: argparse.Namespace) -> bool:
-        assert not plan.lost and any(step.clears for step in plan.steps)
-        asked.append(1)
-        for found in state.objects["filesystem"].values():
-            found["untouched"] = False
-        return True
-
-    monkeypatch.setattr("raidplan.cli.apply.confirmed", confirm)
     monkeypatch.setattr("raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [])
     monkeypatch.setattr(decision, "look_closer", lambda plan, machine, disks, past: machine)
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    arguments = argparse.Namespace(
-        state=str(root / JOURNAL), events=None, color="never", output=None, all_steps=False
-    )
-    assert _apply(plan, arguments, world) == 4
-    assert asked and not world.effects
-    assert "the machine changed" in capsys.readouterr().err
+    return HalfMade(plan, Simulated(plan, root, state), monkeypatch)
+
+
+@needs_root
+def test_apply_refuses_what_is_used_since_somebody_was_asked_to_go_on(half_made: HalfMade) -> None:
+    made = half_made.world.state.objects["filesystem"]
+
+    def use(_: int) -> None:
+        for found in made.values():
+            found["untouched"] = False
+
+    assert half_made.apply(use) == 4
+    assert [(plan.lost, any(step.clears for step in plan.steps)) for plan in half_made.shown] == [((), True)]
+    assert not half_made.world.effects
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("changes", "code", "shown"), [(0, 0, 1), (1, 0, 2), (TRIES - 1, 0, TRIES), (TRIES, 4, TRIES)]
+)
+def test_a_list_that_destroys_nothing_is_shown_again_when_the_machine_changed(
+    half_made: HalfMade, monkeypatch: pytest.MonkeyPatch, changes: int, code: int, shown: int
+) -> None:
+    """After a boot arrays come up by themselves for a while: whoever applies then need not start anew."""
+    digests = iter([str(number) for number in range(2 * changes)])
+    monkeypatch.setattr("raidplan.cli.apply.plan_digest", lambda plan: next(digests, "it rests"))
+    assert half_made.apply(lambda _: None) == code
+    assert len(half_made.shown) == shown
+    assert bool(half_made.world.effects) == (code == 0)
 
 
 @pytest.mark.parametrize("command", [["apply", "x.yaml"], ["undo", "pair"], ["adopt", "x.yaml"]], ids=lambda words: words[0])  # fmt: skip
