@@ -10,21 +10,20 @@ from raidplan.apply.change.members import rebuilding
 from raidplan.apply.change.obsolete import Obsolete, left_running, left_standing
 from raidplan.apply.configuration.array_names import as_it_stands, kept_for_others, numbers_free
 from raidplan.apply.configuration.conflicts import ignored_lines
-from raidplan.apply.decide.cut_clearing import left_to_clear, with_rests_of_members
 from raidplan.apply.decide.fingerprint import machine_digest, state_of
 from raidplan.apply.decide.host_name import host_name_differs
-from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.decide.stale_signatures import devices_to_overwrite
-from raidplan.apply.journal.past import Past, Rest
+from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note
 from raidplan.apply.preflight.monthly_check import stays_unchecked
 from raidplan.apply.preflight.versions import notes
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.stages.clearing import clear
-from raidplan.apply.stages.matching import Asked, Matched, asked_for, match_disks
+from raidplan.apply.stages.matching import Matched, asked_for, match_disks, match_journal
+from raidplan.apply.stages.rechecking import recheck
 from raidplan.apply.stages.refusing import refuse
 from raidplan.apply.stages.remaining import Remaining, remain
-from raidplan.apply.stages.resuming import past_of_these, resume
+from raidplan.apply.stages.resuming import resume
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan.step import Plan, Step
 
@@ -76,9 +75,9 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     standing = as_made(as_it_stands(plan, machine), machine, past.begun)
     asked = asked_for(standing)
     matched = match_disks(asked, machine)
-    ours = past_of_these(asked, matched, past)
-    closer, rests = _closer(asked, matched, ours) if here and ours.is_open else (matched.machine, {})
-    resumed = resume(asked, matched, ours, closer, rests)
+    ours = match_journal(asked, matched, past)
+    rechecked = recheck(asked, matched, ours, here=here)
+    resumed = resume(asked, matched, ours, rechecked)
     cleared = clear(asked, matched, resumed)
     remaining = remain(asked, resumed, cleared)
     refusals = refuse(asked, machine, matched, resumed, cleared, remaining, here=here)
@@ -106,13 +105,6 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         postponed=remaining.postponed,
         overwrites=devices_to_overwrite(left, resumed.passed_over),
     )
-
-
-def _closer(asked: Asked, matched: Matched, ours: Past) -> tuple[Machine, Mapping[str, Rest]]:
-    """The machine with what only a second look at the devices of interrupted steps shows, and what is left to clear."""
-    closer = look_closer(asked.layout, matched.machine, matched.disks, ours)
-    closer = with_rests_of_members(asked.layout, closer, ours)
-    return closer, left_to_clear(asked.layout, matched.machine, ours)
 
 
 def _plan_for(machine: Machine, matched: Matched, remaining: Remaining) -> Plan:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply import decision, world
+from raidplan.apply import world
+from raidplan.apply.stages import rechecking
 from raidplan.cli import run
 from raidplan.cli.apply import _apply
 from raidplan.cli.consent import confirmed
@@ -190,7 +191,7 @@ def test_apply_refuses_what_changed_while_somebody_was_asked_to_go_on(
 
     monkeypatch.setattr("raidplan.cli.apply.confirmed", confirm)
     monkeypatch.setattr("raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [])
-    monkeypatch.setattr(decision, "look_closer", lambda plan, machine, disks, past: machine)
+    monkeypatch.setattr(rechecking, "look_closer", lambda plan, machine, disks, past: machine)
     monkeypatch.setattr("os.geteuid", lambda: 0)
     arguments = argparse.Namespace(
         state=str(root / JOURNAL), events=None, color="never", output=None, all_steps=False
