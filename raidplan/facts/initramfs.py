@@ -151,7 +151,7 @@ def encryptions_opened(image: Path) -> frozenset[str]:
 
 def unpacker(image: Path) -> str:
     """The program that unpacks the image and is not installed; empty if nothing is missing. Raises Unreadable."""
-    with _opened(image) as source:
+    with _open_image(image) as source:
         for _ in _archives(source, image):
             pass
         argv = _packed_with(source, image)
@@ -160,7 +160,7 @@ def unpacker(image: Path) -> str:
 
 def _files(image: Path) -> Iterator[tuple[str, bytes]]:
     """The name and content of each small file, in order."""
-    with _opened(image) as source:
+    with _open_image(image) as source:
         yield from _archives(source, image)
         argv = _packed_with(source, image)
         if not argv:
@@ -181,7 +181,7 @@ def _files(image: Path) -> Iterator[tuple[str, bytes]]:
 
 
 @contextmanager
-def _opened(image: Path) -> Iterator[BufferedReader]:
+def _open_image(image: Path) -> Iterator[BufferedReader]:
     try:
         with image.open("rb") as source:
             yield source
@@ -200,7 +200,7 @@ def _packed_with(source: BufferedReader, image: Path) -> tuple[str, ...]:
 
 def _archives(source: BufferedReader, image: Path) -> Iterator[tuple[str, bytes]]:
     """The small files of the plain archives from here on; the source then stands behind the last of them."""
-    while _skipped_zeroes(source):
+    while _skip_zeroes(source):
         if source.peek(6)[:6] not in (b"070701", b"070702"):
             return
         while True:
@@ -213,7 +213,7 @@ def _archives(source: BufferedReader, image: Path) -> Iterator[tuple[str, bytes]
             yield name.removeprefix("./"), data
 
 
-def _skipped_zeroes(source: BufferedReader) -> bool:
+def _skip_zeroes(source: BufferedReader) -> bool:
     """Something else than padding follows."""
     while start := source.peek(4096):
         zeroes = len(start) - len(start.lstrip(b"\0"))

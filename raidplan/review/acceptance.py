@@ -185,8 +185,8 @@ def _problem(match: re.Match[str] | None) -> tuple[str, str] | tuple[()]:
         return problem
     try:
         parse_date(match[2] or "2000-01-01")
-    except Mistake as mistake:
-        return mistake.message, mistake.hint
+    except Mistake as error:
+        return error.message, error.hint
     return ()
 
 

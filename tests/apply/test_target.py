@@ -674,7 +674,7 @@ def test_adopted_below_a_target_where_the_journal_was_lost(tmp_path: Path) -> No
     assert {each.step.proof.kind for each in found if each.step.proof} >= {"array", "filesystem", "swap"}
     for each in found:
         assert not each.reasons
-        journal.adopted(each.step.id, each.made)
+        journal.record_adoption(each.step.id, each.made)
     assert apply(plan(), Simulated(plan(), root, state)) == "nothing to do"
     install(root)
     assert apply(plan(), Simulated(plan(), root, state)) == "done" and own_files(root) == before

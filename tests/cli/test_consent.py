@@ -14,7 +14,7 @@ from raidplan.apply import world
 from raidplan.apply.stages import rechecking
 from raidplan.cli import run
 from raidplan.cli.apply import _apply
-from raidplan.cli.consent import confirmed
+from raidplan.cli.consent import ask_consent
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.plan.codec import plan_digest
@@ -52,7 +52,7 @@ def asked(
     plan: Plan, monkeypatch: pytest.MonkeyPatch, typed: str | None = None, confirm: str | None = None, destroy: str | None = None
 ) -> bool:  # fmt: skip
     monkeypatch.setattr("sys.stdin", io.StringIO("") if typed is None else Terminal(typed + "\n"))
-    return confirmed(plan, argparse.Namespace(confirm=confirm, destroy=destroy))
+    return ask_consent(plan, argparse.Namespace(confirm=confirm, destroy=destroy))
 
 
 @pytest.mark.parametrize("typed", ["pair", " pair "])
@@ -189,7 +189,7 @@ def test_apply_refuses_what_changed_while_somebody_was_asked_to_go_on(
             found["untouched"] = False
         return True
 
-    monkeypatch.setattr("raidplan.cli.apply.confirmed", confirm)
+    monkeypatch.setattr("raidplan.cli.apply.ask_consent", confirm)
     monkeypatch.setattr("raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [])
     monkeypatch.setattr(rechecking, "look_closer", lambda plan, machine, disks, past: machine)
     monkeypatch.setattr("os.geteuid", lambda: 0)
