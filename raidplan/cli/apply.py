@@ -24,7 +24,7 @@ from raidplan.apply.preflight.mounted import hidden, in_memory
 from raidplan.apply.reading import read_for
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.session import carry_out, close_what_stands
-from raidplan.apply.syncs import held, syncs
+from raidplan.apply.syncs import held_syncs, syncs
 from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.world import World
 from raidplan.base.size import MIB
@@ -37,7 +37,7 @@ from raidplan.cli.progress import display, events_to
 from raidplan.cli.refusals import refuse_unwritten
 from raidplan.cli.state import past_of_host, state_folder
 from raidplan.cli.stopping import run_until_stopped, stop_on_signals
-from raidplan.cli.target import installed, missing, proper, target_of, waiting
+from raidplan.cli.target import is_installed, missing, proper, target_of, waiting
 from raidplan.facts.uses import NotWritten
 from raidplan.plan.codec import plan_digest, plan_from_json
 from raidplan.plan.fault import NotAPlan, fault
@@ -186,7 +186,7 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
 def _report_stop(said: str, decision: Decision, journal: Journal) -> int:
     """Says how to go on, where the journal is, and which syncs are held until then."""
     talk(f"{said}; journal: {journal.file}")
-    for sync in held(decision.whole, journal.world):
+    for sync in held_syncs(decision.whole, journal.world):
         talk(held_text(sync))
     return STOPPED
 
@@ -244,7 +244,7 @@ def _hand_over(decision: Decision, folder: Path, world: World) -> int:
     """Names the steps that wait, and hands the journal over to the system below the target."""
     for words in waiting(decision):
         talk(words)
-    if not decision.whole.target or not installed(decision):
+    if not decision.whole.target or not is_installed(decision):
         return OK
     to = world.path(STATE) / decision.whole.host
     # A server that a script made, or another rescue system, has no journal here; one that it has already goes on there.

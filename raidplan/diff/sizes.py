@@ -63,7 +63,7 @@ def readable(old: Place, made: Iterable[Place], storage: Storage) -> bool:
     if any(storage.overwrites(new, old) and not stays(old, new, storage) for new in made):
         return False
     if old.disk is None and old.device in storage.new.provider:
-        return not storage.lost(old.device)
+        return not storage.is_lost(old.device)
     return all(disk in storage.disks for disk in storage.disks_of(0, old))
 
 

@@ -67,7 +67,7 @@ class Held(NamedTuple):
     lvm: bool
 
 
-def held(image: Path) -> Held:
+def read_configuration(image: Path) -> Held:
     """The configuration that a kernel would find. Raises Unreadable."""
     try:
         found = image.stat()
@@ -75,7 +75,7 @@ def held(image: Path) -> Held:
         raise Unreadable(failure("image-closed", image, error=error.strerror or "")) from None
     which = found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
     if which not in _known:
-        _known[which] = _held(image)
+        _known[which] = _read_configuration(image)
     return _known[which]
 
 
@@ -83,7 +83,7 @@ _known: dict[tuple[int, ...], Held] = {}
 """Images read so far: unpacking one takes seconds, and each is asked for several times, under two names."""
 
 
-def _held(image: Path) -> Held:
+def _read_configuration(image: Path) -> Held:
     conf, crypttab, rules, lvm, empty = "", "", {}, False, True
     confs = {each.conf for each in GENERATORS.values()}
     crypttabs = {each.crypttab for each in GENERATORS.values()}
@@ -106,7 +106,7 @@ def outdated(image: Path, root: Path) -> Failure | None:
     Only our own lines are compared: the hook of mdadm changes others. Where an image holds no rules, those of the system
     are heard when it has been mounted.
     """
-    found = held(image)
+    found = read_configuration(image)
     if _blocks(found.conf) != _blocks(text_of(root / MDADM_CONF.lstrip("/"))):
         return failure("image-lines", image, file=MDADM_CONF)
     for name, text in found.rules.items():
@@ -123,13 +123,13 @@ def _blocks(conf: str) -> list[str]:
 
 def array_lines(image: Path) -> list[str]:
     """The ARRAY lines outside our blocks: of mdadm.conf, or of its hook where that file has none. Raises Unreadable."""
-    words = (line.split() for line in re.sub(BLOCK, "", held(image).conf).splitlines())
+    words = (line.split() for line in re.sub(BLOCK, "", read_configuration(image).conf).splitlines())
     return [" ".join(each) for each in words if each and each[0].upper() == "ARRAY"]
 
 
 def arrays_named(image: Path) -> frozenset[str]:
     """The UUIDs in the ARRAY lines of the configuration that a kernel would find. Raises Unreadable."""
-    lines = (line.split() for line in held(image).conf.splitlines())
+    lines = (line.split() for line in read_configuration(image).conf.splitlines())
     return frozenset(
         word.partition("=")[2].lower()
         for words in lines
@@ -141,7 +141,7 @@ def arrays_named(image: Path) -> frozenset[str]:
 
 def encryptions_opened(image: Path) -> frozenset[str]:
     """The UUIDs of the encryptions that a kernel would open with this image. Raises Unreadable."""
-    lines = (line.split() for line in held(image).crypttab.splitlines())
+    lines = (line.split() for line in read_configuration(image).crypttab.splitlines())
     return frozenset(
         words[1].partition("=")[2].lower()
         for words in lines

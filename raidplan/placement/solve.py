@@ -79,7 +79,7 @@ def _earliest(problem: Problem, choice: Choice) -> Choice:
 def _best(problem: Problem, dealt: Choice) -> Choice:
     """The best choice that is found; the one that is dealt, if no choice can be better."""
     bounds = Bounds(problem)
-    if bounds.met(grades := [grade(problem, n, picked) for n, picked in enumerate(dealt)]):
+    if bounds.is_met(grades := [grade(problem, n, picked) for n, picked in enumerate(dealt)]):
         return dealt
     starts = [dealt]
     if [of for of, _ in grades] != bounds.spreads:
@@ -144,7 +144,7 @@ class _State:
         """Makes exchanges as long as one makes it better; whether any did."""
         any_made = made = True
         any_made = False
-        while made and not self.bounds.met(self.grades):
+        while made and not self.bounds.is_met(self.grades):
             made = False
             for array in sorted(self.bounds.unmet(self.grades), key=self._gap, reverse=True):
                 while self._one(array, guided):

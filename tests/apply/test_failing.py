@@ -20,7 +20,7 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.session import carry_out
-from raidplan.apply.syncs import held
+from raidplan.apply.syncs import held_syncs
 from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.world import World
 from raidplan.cli.apply import _execute
@@ -407,7 +407,7 @@ def test_f03_an_apply_that_stops_with_a_sync_held_names_the_array(
     arguments = argparse.Namespace(events=None)
     assert _execute(decision, open_journal(tmp_path / "state", world), arguments) == 3
     said = capsys.readouterr().err
-    (sync,) = held(plan, world)
+    (sync,) = held_syncs(plan, world)
     assert said.endswith(f"{held_text(sync)}\n") and sync.array == "data"
     assert (sync.release, sync.attribute) == ("idle", "/sys/block/data/md/sync_action")
     world.lie = {}
@@ -415,4 +415,4 @@ def test_f03_an_apply_that_stops_with_a_sync_held_names_the_array(
     decision = decide(plan, world.read(plan), read_past(tmp_path / "state"), here=False)
     assert _execute(decision, open_journal(tmp_path / "state", world), arguments) == 0
     assert "paused" not in capsys.readouterr().err
-    assert not list(held(plan, world))
+    assert not list(held_syncs(plan, world))

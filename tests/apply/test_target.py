@@ -196,7 +196,7 @@ def test_a_system_that_was_out_of_sight_before_its_mounts_is_not_called_missing(
     monkeypatch.setattr(apply_command, "decide", partial(decide, here=False))
     after = apply_command._decide_again(before, Journal(root / "var/lib/raidplan", world))
     assert {step.id for step in after.postponed} >= {"config.fstab", "config.initramfs"}
-    assert apply_command.missing(after) == () and apply_command.installed(after)
+    assert apply_command.missing(after) == () and apply_command.is_installed(after)
     (words,) = apply_command.waiting(after)
     assert "/mnt" in words and "mmdebstrap" not in words
     assert apply_command._hand_over(after, root / "none", world) == STOPPED

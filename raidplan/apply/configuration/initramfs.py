@@ -22,9 +22,9 @@ from raidplan.facts.initramfs import (
     Unreadable,
     arrays_named,
     encryptions_opened,
-    held,
     images,
     outdated,
+    read_configuration,
     unpacker,
 )
 from raidplan.facts.mounts import read_mounts
@@ -161,7 +161,7 @@ def unproven(made: Iterable[Path], action: RenewInitramfs, root: Path) -> Iterat
         try:
             missing = sorted(set(action.arrays) - arrays_named(image))
             closed = sorted(set(action.encrypted) - encryptions_opened(image))
-            has_lvm, behind = held(image).lvm, outdated(image, root)
+            has_lvm, behind = read_configuration(image).lvm, outdated(image, root)
         except Unreadable as error:
             yield from error.failures
             continue
