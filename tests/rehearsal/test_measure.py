@@ -249,7 +249,7 @@ def test_the_progress_of_a_rebuild_is_that_of_its_array(name: str, line: str, do
         def run(self, *_: object) -> object:
             return SimpleNamespace(stdout=MDSTAT.format(md127=line))
 
-    assert rebuilding._done(Guest(), name) == done  # type: ignore[arg-type]
+    assert rebuilding._rebuilt_kib(Guest(), name) == done  # type: ignore[arg-type]
 
 
 class Spared:
