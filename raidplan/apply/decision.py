@@ -1,4 +1,4 @@
-"""Runs the stages of `stages/` in their order, on a plan and a machine that was read; their parts are in `decide/`."""
+"""The decision on a plan and a machine that was read: the stages of `stages/`, run in their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the steps of a plan: side by side where they share no target, each guarded before and recorded after.
+"""The execution of a plan's steps: side by side where they share no target, each guarded before and recorded after.
 
 When one fails, no other is started and the running ones finish; nothing is ever killed.
 """

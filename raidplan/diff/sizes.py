@@ -1,4 +1,4 @@
-"""Whether a device has room for its content: larger or smaller than it was, also where no size is stated."""
+"""The room of a device for its content: larger or smaller than it was, also where no size is stated."""
 
 from __future__ import annotations
 

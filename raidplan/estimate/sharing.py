@@ -1,4 +1,4 @@
-"""Everything alone, and all arrays together: rates, what sets them, and what would be gained without that."""
+"""The rates of everything alone, and of all arrays together: what sets them, and the gain without that."""
 
 from __future__ import annotations
 

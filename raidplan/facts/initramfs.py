@@ -1,4 +1,4 @@
-"""Reads the files in an initramfs: cpio archives (newc) one after another, plain or compressed.
+"""The files in an initramfs: cpio archives (newc) one after another, plain or compressed.
 
 The format: Documentation/driver-api/early-userspace/buffer-format.rst of the kernel. Where a file stands in several
 archives, the last one counts, so an image is read to its end; one that ends early or cannot be unpacked shows there.

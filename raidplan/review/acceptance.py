@@ -1,4 +1,4 @@
-"""Accepting a finding: by a comment at its line, or by an entry of the layout's `allow:`.
+"""The acceptance of findings: by a comment at their line, or by an entry of the layout's `allow:`.
 
     # raidplan: allow[no-spare] until=2027-06-30 a cold spare lies on the shelf
 

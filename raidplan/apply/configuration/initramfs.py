@@ -1,4 +1,4 @@
-"""Renews the initramfs: makes the image aside, reads it to its end, and only then puts it in place of the present one.
+"""The renewal of the initramfs: an image made aside, read to its end, and only then put in place of the present one.
 
 update-initramfs puts in place what it made without a look into it, and ends with 0 where it did nothing. So its two
 halves are run here, with the proof between them: mkinitramfs(8), and the hooks that tell boot loaders of a new image.

@@ -1,4 +1,4 @@
-"""The copies that are made before the first step of a run, and before every further part of a resumed one.
+"""The choice and the making of safety copies: bytes of each disk and files, before the first step of a run and further parts.
 
 Both ends of everything that is written over, and every range that is cleared: partition tables, md superblocks,
 LVM metadata and the signatures of file systems lie there. Of the configuration, the files and the switched units.
