@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from raidplan.apply.change.as_made import as_made, fewer_inodes
 from raidplan.apply.change.members import rebuilding
-from raidplan.apply.change.obsolete import Obsolete, left_running, left_standing
+from raidplan.apply.change.obsolete import Obsolete, obsolete_objects, obsolete_settings
 from raidplan.apply.configuration.array_names import as_it_stands, kept_for_others, numbers_free
 from raidplan.apply.configuration.conflicts import ignored_lines
 from raidplan.apply.decide.fingerprint import machine_digest, state_of
@@ -42,7 +42,7 @@ class Decision:
     """The machine as it was read, with its disks by their names in the layout."""
     notes: tuple[Note, ...] = ()
     """Facts to know before, of versions for example, that are no reason to refuse."""
-    standing: tuple[Obsolete, ...] = ()
+    obsolete: tuple[Obsolete, ...] = ()
     """Objects and settings of an earlier version of the layout: they are left as they are."""
     postponed: tuple[Step, ...] = ()
     """Steps that wait for a system below the target, or for its kernel."""
@@ -72,8 +72,8 @@ def with_devices(plan: Plan, devices: Mapping[str, str]) -> Plan:
 def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> Decision:
     """Goes through the stages, and reads only. A plan that was made for another machine is refused; `here`: the machine is
     this one."""
-    standing = as_made(as_it_stands(plan, machine), machine, past.begun)
-    asked = asked_for(standing)
+    adapted = as_made(as_it_stands(plan, machine), machine, past.begun)
+    asked = asked_for(adapted)
     matched = match_disks(asked, machine)
     ours = match_journal(asked, matched, past)
     rechecked = recheck(asked, matched, ours, here=here)
@@ -93,14 +93,14 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
             *notes(left, resumed.machine),
             *ignored_lines(left, resumed.machine, ours),
             *rebuilding(asked.layout, resumed.machine),
-            *fewer_inodes(plan, standing),
+            *fewer_inodes(plan, adapted),
             *kept_for_others(remaining.whole, resumed.machine),
             *numbers_free(left, resumed.machine),
             *stays_unchecked(left, remaining.whole, resumed.machine, ours),
         ),
-        standing=(
-            *left_standing(asked.layout, cleared.after.machine, ours),
-            *left_running(asked.layout, resumed.machine),
+        obsolete=(
+            *obsolete_objects(asked.layout, cleared.after.machine, ours),
+            *obsolete_settings(asked.layout, resumed.machine),
         ),
         postponed=remaining.postponed,
         overwrites=devices_to_overwrite(left, resumed.passed_over),

@@ -84,7 +84,7 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     out_of_sight = hidden(folder, decision.left, decision.machine)
     if refusals := (*decision.refusals, *out_of_sight):
         return _refuse(arguments, *refusals)
-    for obsolete in decision.standing:
+    for obsolete in decision.obsolete:
         talk(obsolete_text(obsolete))
     if not decision.left.steps:
         for reason in close_what_stands(decision, open_journal(folder, world)) if past.is_open else ():
