@@ -208,9 +208,9 @@ def _places(seed: str, steps: Sequence[Step]) -> Iterator[Place]:
 def _interrupt(change: Change, fault: Fault, places: Iterator[Place]) -> Tried:
     """From the old layout again: the apply is ended in the middle, and the next one ends what it began."""
     start = time.monotonic()
-    twin, blow = change.rig.twin, _struck(change, fault, next(places))
+    twin, blow = change.rig.twin, _strike(change, fault, next(places))
     while not blow.hit and (place := next(places, None)) is not None:
-        blow = _struck(change, fault, place)
+        blow = _strike(change, fault, place)
     done = twin.run(shlex.join(change.command), check=False, timeout=APPLY_SECONDS)
     said = done.stdout + done.stderr
     case = Case(blow.place.words, "apply", (), {}, fault)
@@ -244,7 +244,7 @@ def _lost(change: Change, blow: Blow) -> Iterator[Claim]:
         yield replace(claim, predicted="any number", as_predicted=True, counts=False)
 
 
-def _struck(change: Change, fault: Fault, place: Place) -> Blow:
+def _strike(change: Change, fault: Fault, place: Place) -> Blow:
     """Begins the change anew, with writers, and interrupts it at a place."""
     twin, way = change.rig.twin, "freeze" if fault is Fault.CUT else "kill"
     twin.start_over(timeout=BOOT_SECONDS, logged=fault is Fault.CUT)
