@@ -205,6 +205,28 @@ def test_docstrings_are_nouns_and_sentences() -> None:
     assert [f"{file.relative_to(PACKAGE)}: {line}" for file, line in lines if relative.search(line)] == []
 
 
+NO_NOUN = re.compile(
+    r"Whether|How|Why|Something|(?:Keep|Find|Run|Bring|Read|Renew|Recognise|List|Match|Compare|Reject|Make|Write|Remove|Accept)s\b|"
+    r"(?:Mak|Writ|Remov|Accept|Tak|Print|Read)ing\b"
+)
+"""The beginning of a first line that is a question or tells what the module does, not what it is."""
+
+
+def test_the_first_line_of_a_module_says_by_itself_what_the_module_is() -> None:
+    """Who looks for a file reads these lines alone: each is a whole sentence, begins with a noun, and fits a terminal."""
+    assert NO_NOUN.match("Whether it is blank.") and not NO_NOUN.match("The readings of a disk.")
+    lines = {
+        str(file.relative_to(PACKAGE)): (ast.get_docstring(ast.parse(file.read_text())) or "").partition(
+            "\n"
+        )[0]
+        for file in FILES
+    }
+    cut = {name for name, line in lines.items() if not line.endswith((".", "?"))}
+    assert cut <= {"plan/changes/__init__.py"}
+    assert {name: line for name, line in lines.items() if NO_NOUN.match(line)} == {}
+    assert {name: line for name, line in lines.items() if len(line) > 140} == {}
+
+
 def test_docstrings_of_functions_name_what_they_speak_of() -> None:
     """ "The same", "one of them" or "none" send the reader to the line before; "for each" puts the noun last."""
     pronoun = re.compile(

@@ -1,4 +1,4 @@
-"""Brings the storage of a machine up and down below a folder of a rescue system; it creates nothing and keeps no journal."""
+"""The storage of a machine brought up and down below a folder of a rescue system; nothing is created, no journal kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the stages of `stages/` in their order, on a plan and a machine that was read; their parts are in `decide/`."""
+"""The decision on a plan and a machine that was read: the stages of `stages/`, run in their order."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from dataclasses import dataclass, replace
 
 from raidplan.apply.change.as_made import as_made, fewer_inodes
 from raidplan.apply.change.members import rebuilding
-from raidplan.apply.change.obsolete import Obsolete, left_running, left_standing
+from raidplan.apply.change.obsolete import Obsolete, obsolete_objects, obsolete_settings
 from raidplan.apply.configuration.array_names import as_it_stands, kept_for_others, numbers_free
 from raidplan.apply.configuration.conflicts import ignored_lines
-from raidplan.apply.decide.cut_clearing import left_to_clear, with_rests_of_members
 from raidplan.apply.decide.fingerprint import machine_digest, state_of
 from raidplan.apply.decide.host_name import host_name_differs
-from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.decide.stale_signatures import devices_to_overwrite
-from raidplan.apply.journal.past import Past, Rest
+from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note
 from raidplan.apply.preflight.monthly_check import stays_unchecked
 from raidplan.apply.preflight.versions import notes
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.stages.clearing import clear
-from raidplan.apply.stages.matching import Asked, Matched, asked_for, match_disks
+from raidplan.apply.stages.matching import Matched, asked_for, match_disks, match_journal
+from raidplan.apply.stages.rechecking import recheck
 from raidplan.apply.stages.refusing import refuse
 from raidplan.apply.stages.remaining import Remaining, remain
-from raidplan.apply.stages.resuming import past_of_these, resume
+from raidplan.apply.stages.resuming import resume
 from raidplan.facts import DiskFact, Machine
 from raidplan.plan.step import Plan, Step
 
@@ -43,7 +42,7 @@ class Decision:
     """The machine as it was read, with its disks by their names in the layout."""
     notes: tuple[Note, ...] = ()
     """Facts to know before, of versions for example, that are no reason to refuse."""
-    standing: tuple[Obsolete, ...] = ()
+    obsolete: tuple[Obsolete, ...] = ()
     """Objects and settings of an earlier version of the layout: they are left as they are."""
     postponed: tuple[Step, ...] = ()
     """Steps that wait for a system below the target, or for its kernel."""
@@ -73,12 +72,12 @@ def with_devices(plan: Plan, devices: Mapping[str, str]) -> Plan:
 def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> Decision:
     """Goes through the stages, and reads only. A plan that was made for another machine is refused; `here`: the machine is
     this one."""
-    standing = as_made(as_it_stands(plan, machine), machine, past.begun)
-    asked = asked_for(standing)
+    adapted = as_made(as_it_stands(plan, machine), machine, past.begun)
+    asked = asked_for(adapted)
     matched = match_disks(asked, machine)
-    ours = past_of_these(asked, matched, past)
-    closer, rests = _closer(asked, matched, ours) if here and ours.is_open else (matched.machine, {})
-    resumed = resume(asked, matched, ours, closer, rests)
+    ours = match_journal(asked, matched, past)
+    rechecked = recheck(asked, matched, ours, here=here)
+    resumed = resume(asked, matched, ours, rechecked)
     cleared = clear(asked, matched, resumed)
     remaining = remain(asked, resumed, cleared)
     refusals = refuse(asked, machine, matched, resumed, cleared, remaining, here=here)
@@ -94,25 +93,18 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
             *notes(left, resumed.machine),
             *ignored_lines(left, resumed.machine, ours),
             *rebuilding(asked.layout, resumed.machine),
-            *fewer_inodes(plan, standing),
+            *fewer_inodes(plan, adapted),
             *kept_for_others(remaining.whole, resumed.machine),
             *numbers_free(left, resumed.machine),
             *stays_unchecked(left, remaining.whole, resumed.machine, ours),
         ),
-        standing=(
-            *left_standing(asked.layout, cleared.after.machine, ours),
-            *left_running(asked.layout, resumed.machine),
+        obsolete=(
+            *obsolete_objects(asked.layout, cleared.after.machine, ours),
+            *obsolete_settings(asked.layout, resumed.machine),
         ),
         postponed=remaining.postponed,
         overwrites=devices_to_overwrite(left, resumed.passed_over),
     )
-
-
-def _closer(asked: Asked, matched: Matched, ours: Past) -> tuple[Machine, Mapping[str, Rest]]:
-    """The machine with what only a second look at the devices of interrupted steps shows, and what is left to clear."""
-    closer = look_closer(asked.layout, matched.machine, matched.disks, ours)
-    closer = with_rests_of_members(asked.layout, closer, ours)
-    return closer, left_to_clear(asked.layout, matched.machine, ours)
 
 
 def _plan_for(machine: Machine, matched: Matched, remaining: Remaining) -> Plan:

@@ -1,4 +1,4 @@
-"""Runs the steps of a plan: side by side where they share no target, each guarded before and recorded after.
+"""The execution of a plan's steps: side by side where they share no target, each guarded before and recorded after.
 
 When one fails, no other is started and the running ones finish; nothing is ever killed.
 """
@@ -57,16 +57,16 @@ class Event:
 class Record(Protocol):
     """A record of steps begun and finished, kept before anybody hears of them."""
 
-    def intent(self, step: str, sectors: bytes = b"") -> None:
+    def record_intent(self, step: str, sectors: bytes = b"") -> None:
         """The step's effect comes next; `sectors` is what it finds on the device that it clears."""
 
-    def ended(self, step: str, seconds: float, made: str = "") -> None:
+    def record_end(self, step: str, seconds: float, made: str = "") -> None:
         """The action of the step succeeded."""
 
-    def failed(self, step: str, message: str) -> None:
+    def record_failure(self, step: str, message: str) -> None:
         """The action of the step failed."""
 
-    def refused(self, step: str, message: str) -> None:
+    def record_refusal(self, step: str, message: str) -> None:
         """The guard of the step did not hold: nothing was done."""
 
 
@@ -219,17 +219,17 @@ class Work:
             try:
                 self._guard(step, held)
             except (NotWritten, OSError) as error:
-                self.record.refused(step.id, str(error))
+                self.record.record_refusal(step.id, str(error))
                 raise
-            self.record.intent(step.id, self.decided.sectors(step, self.resolved, self.world))
+            self.record.record_intent(step.id, self.decided.sectors(step, self.resolved, self.world))
             try:
                 self._act(step)
                 self._keep_header(step)
             except (OSError, ValueError) as error:
-                self.record.failed(step.id, str(error))
+                self.record.record_failure(step.id, str(error))
                 raise
         seconds = time.monotonic() - started
-        self.record.ended(step.id, seconds, made_by(step))
+        self.record.record_end(step.id, seconds, made_by(step))
         return seconds
 
     def _guard(self, step: Step, held: ExitStack) -> None:

@@ -1,5 +1,7 @@
-"""A fact to know before anything is written, as data: a code, a place and figures; no reason to refuse. Its sentence is in
-`render/note_words.py`."""
+"""A fact to know before anything is written, as data: a code, a place and figures; no reason to refuse.
+
+Its sentence is in `render/note_words.py`.
+"""
 
 from __future__ import annotations
 

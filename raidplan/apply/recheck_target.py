@@ -1,5 +1,7 @@
-"""Whether a step is still on the devices that it was decided for, asked of the kernel right before it, with its disks held
-open."""
+"""A last look at a step's devices right before it runs: the kernel is asked whether they are still those it was decided for.
+
+The disks are held open meanwhile.
+"""
 
 from __future__ import annotations
 

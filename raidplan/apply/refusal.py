@@ -1,4 +1,4 @@
-"""A reason to write nothing as data: a stable code, a place, and figures. Its words are in `render/refusals.py`."""
+"""A reason to write nothing as data: a stable code, a place, and figures. Its words are in `render/refusal_words.py`."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def carry_out(
             journal.disks = marks_of_disks(decision.whole, decision.disks)
             journal.origins = {step.id: step.origin for step in added}
             journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
-            journal.copied(*keep(start, journal.folder))
+            journal.record_copies(*keep(start, journal.folder))
         except OSError as error:
             why = error.strerror or ""
             raise NoRoom(refusal("no-room", "folder", place=str(journal.folder), error=why)) from None

@@ -80,7 +80,7 @@ def syncs(plan: Plan, machine: Machine, world: World, new: Collection[str] = ())
     return tuple(found)
 
 
-def held(plan: Plan, world: World) -> Iterator[HeldSync]:
+def held_syncs(plan: Plan, world: World) -> Iterator[HeldSync]:
     """Initial syncs that a stopped run still holds, by the present attributes of md."""
     for step in plan.steps:
         action = step.action

@@ -76,22 +76,22 @@ def run(words: Sequence[str]) -> int:
     """The exit code of a command line (without the program's name)."""
     try:
         return _run(words)
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else UNABLE
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else UNABLE
     except KeyboardInterrupt:
         print("raidplan: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except Exception as problem:
+    except Exception as error:
         from raidplan.cli.output import Unable, report_bug, talk
 
-        if isinstance(problem, Unable):
-            talk(f"raidplan: {problem}")
-        elif isinstance(problem, ImportError) and (missing := _extra(problem)):
+        if isinstance(error, Unable):
+            talk(f"raidplan: {error}")
+        elif isinstance(error, ImportError) and (missing := _extra(error)):
             talk(f"raidplan: {missing}")
-        elif isinstance(problem, FileNotFoundError) and _nowhere():
+        elif isinstance(error, FileNotFoundError) and _nowhere():
             talk("raidplan: the current directory no longer exists; change to one that does (cd /)")
         else:
-            report_bug(problem)
+            report_bug(error)
         return UNABLE
 
 

@@ -74,7 +74,7 @@ def _record(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str] 
         return REFUSED
     for name, steps in given_up.items():
         for id in steps:
-            journal.forgotten(id)
+            journal.forget(id)
         talk(f"forgotten: {name}; `apply` creates it again if its devices are blank")
     asleep = [*not_started(plan, named, journal.past)]
     if asleep:
@@ -85,15 +85,15 @@ def _record(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str] 
             unsound += found.reasons
             talk(adoption_text(found.reasons))
         else:
-            journal.adopted(found.step.id, found.made)
+            journal.record_adoption(found.step.id, found.made)
             talk(f"whole: {found.step.say}")
     for step in missing(plan, named, journal.past):
-        journal.forgotten(step.id)
+        journal.forget(step.id)
         talk(f"gone: {step.because} (line {step.line}); `apply` makes it again")
     for id in unplanned(plan, journal.past):
         for each in sorted(journal.past.begun):
             if journal.past.planned_for(each) == id:
-                journal.forgotten(each)
+                journal.forget(each)
         talk(
             f"not in this layout: {id}, which was interrupted; what it left on the devices stays there, and nothing clears it"
         )

@@ -24,20 +24,20 @@ from raidplan.apply.preflight.mounted import hidden, in_memory
 from raidplan.apply.reading import read_for
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.session import carry_out, close_what_stands
-from raidplan.apply.syncs import held, syncs
+from raidplan.apply.syncs import held_syncs, syncs
 from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.world import World
 from raidplan.base.size import MIB
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
-from raidplan.cli.consent import confirmed
+from raidplan.cli.consent import ask_consent
 from raidplan.cli.devices import read_devices
 from raidplan.cli.output import Unable, emit, talk, wants_colour
 from raidplan.cli.passphrase import NoPassphrase, passphrases
 from raidplan.cli.progress import display, events_to
 from raidplan.cli.refusals import refuse_unwritten
 from raidplan.cli.state import past_of_host, state_folder
-from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
-from raidplan.cli.target import installed, missing, proper, target_of, waiting
+from raidplan.cli.stopping import run_until_stopped, stop_on_signals
+from raidplan.cli.target import is_installed, missing, proper, target_of, waiting
 from raidplan.facts.uses import NotWritten
 from raidplan.plan.codec import plan_digest, plan_from_json
 from raidplan.plan.fault import NotAPlan, fault
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     os.umask(0o022)  # folders that are made, by us or by a tool, are for nobody else to write
     try:
         # Without root there is nothing to keep others from; the preflight will refuse with all its reasons.
-        with stopped_by_signals(), only_one() if os.geteuid() == 0 else nullcontext(-1) as lock:
+        with stop_on_signals(), only_one() if os.geteuid() == 0 else nullcontext(-1) as lock:
             return _apply(plan, arguments, World([lock], plan.target))
     except (Held, BrokenJournal, NoRoom, NoPassphrase) as error:
         return _refuse(arguments, error.refusal)
@@ -86,7 +86,7 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World, tries: int =
     out_of_sight = hidden(folder, decision.left, decision.machine)
     if refusals := (*decision.refusals, *out_of_sight):
         return _refuse(arguments, *refusals)
-    for obsolete in decision.standing:
+    for obsolete in decision.obsolete:
         talk(obsolete_text(obsolete))
     if not decision.left.steps:
         for reason in close_what_stands(decision, open_journal(folder, world)) if past.is_open else ():
@@ -102,7 +102,7 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World, tries: int =
     for note in (*decision.notes, *in_memory(folder, decision.machine, plan.target)):
         talk(f"note: {note_text(note)}")
     _show(decision.left, decision.nodes, arguments)
-    if not confirmed(decision.left, arguments):
+    if not ask_consent(decision.left, arguments):
         talk("not confirmed; nothing was written")
         return REFUSED
     # Reading the list takes a person some time, in which the machine goes on; what is cleared has no guard of its own.
@@ -183,15 +183,15 @@ def _execute(decision: Decision, journal: Journal, arguments: argparse.Namespace
     """Carries the steps out; a bug or ^C in between stops part-way, and the journal has the steps that were begun."""
     return run_until_stopped(
         lambda: _carry_out(decision, journal, arguments),
-        lambda: _stopped(f"stopped part-way: {GOES_ON}", decision, journal),
+        lambda: _report_stop(f"stopped part-way: {GOES_ON}", decision, journal),
         before=(NoRoom, BrokenJournal, Unable),
     )
 
 
-def _stopped(said: str, decision: Decision, journal: Journal) -> int:
+def _report_stop(said: str, decision: Decision, journal: Journal) -> int:
     """Says how to go on, where the journal is, and which syncs are held until then."""
     talk(f"{said}; journal: {journal.file}")
-    for sync in held(decision.whole, journal.world):
+    for sync in held_syncs(decision.whole, journal.world):
         talk(held_text(sync))
     return STOPPED
 
@@ -213,12 +213,12 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
         talk(f"failed: {step}: {failure_text(failures)}")
     if not outcome.complete:
         how_far = f"{len(outcome.done)} steps done, {len(outcome.left)} not begun"
-        return _stopped(f"stopped part-way: {how_far}; {GOES_ON}", decision, journal)
+        return _report_stop(f"stopped part-way: {how_far}; {GOES_ON}", decision, journal)
     for problem in outcome.unproven:
         talk(f"not as planned: {refusal_text(problem)}")
     if outcome.unproven:
         unlike = "all steps succeeded, but the machine does not match the layout"
-        return _stopped(f"{unlike}: correct this, then run `raidplan apply`", decision, journal)
+        return _report_stop(f"{unlike}: correct this, then run `raidplan apply`", decision, journal)
     talk(_matches(decision, "matches the layout: every property was read back"))
     for sync in outcome.syncs:
         talk(sync_text(sync))
@@ -249,7 +249,7 @@ def _hand_over(decision: Decision, folder: Path, world: World) -> int:
     """Names the steps that wait, and hands the journal over to the system below the target."""
     for words in waiting(decision):
         talk(words)
-    if not decision.whole.target or not installed(decision):
+    if not decision.whole.target or not is_installed(decision):
         return OK
     to = world.path(STATE) / decision.whole.host
     # A server that a script made, or another rescue system, has no journal here; one that it has already goes on there.

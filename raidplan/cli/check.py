@@ -19,7 +19,7 @@ from raidplan.review.pipeline import Loaded, check
 def run(arguments: argparse.Namespace) -> int:
     """Checks every layout and prints what was found in all of them."""
     if arguments.stdin_filename is not None:
-        return _reported([_standard_input(arguments)], arguments)
+        return _report([_standard_input(arguments)], arguments)
     files = to_check(arguments.layouts, within)
     if not files:
         raise Unable(f"there is no layout in {', '.join(arguments.layouts)}")
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         from raidplan.review.between import between
 
         checked = between(checked)
-    return _reported(checked, arguments)
+    return _report(checked, arguments)
 
 
 def _standard_input(arguments: argparse.Namespace) -> Loaded:
@@ -45,7 +45,7 @@ def _standard_input(arguments: argparse.Namespace) -> Loaded:
     return check(file, settings, reader=reader)
 
 
-def _reported(checked: Sequence[Loaded], arguments: argparse.Namespace) -> int:
+def _report(checked: Sequence[Loaded], arguments: argparse.Namespace) -> int:
     look = Look(wants_colour(arguments, sys.stdout), arguments.limit)
     text = render(arguments.format, checked, look)
     silent = arguments.quiet and arguments.format == "text" and not any(each.findings for each in checked)

@@ -9,18 +9,18 @@ from raidplan.cli.output import talk
 from raidplan.plan.step import Plan
 
 
-def confirmed(plan: Plan, arguments: argparse.Namespace) -> bool:
-    """Whether a person confirmed the plan, which has been shown."""
+def ask_consent(plan: Plan, arguments: argparse.Namespace) -> bool:
+    """Asks a person to confirm the plan, which has been shown; whether it was confirmed."""
     if arguments.destroy is not None:
         return _exactly(plan, arguments.destroy)
     if plan.lost and not _may_be_typed(plan, arguments):
         return False
     what = f"destroy the {len(plan.lost)} things listed above" if plan.lost else "write to these disks"
-    return agreed(plan.host, what, arguments)
+    return ask_host_name(plan.host, what, arguments)
 
 
-def agreed(host: str, what: str, arguments: argparse.Namespace) -> bool:
-    """Whether the host's name was passed as an option or is typed now."""
+def ask_host_name(host: str, what: str, arguments: argparse.Namespace) -> bool:
+    """Asks for the host's name, unless an option gave it; whether it is the right one."""
     if arguments.confirm is not None and arguments.confirm != host:
         talk(f"raidplan: --confirm {arguments.confirm}, but the layout is for {host}")
     if arguments.confirm is not None:

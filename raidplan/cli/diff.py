@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from raidplan.cli import FINDINGS, OK, UNABLE
 from raidplan.cli.output import Unable, emit, wants_colour
 from raidplan.cli.settings import settings_for
-from raidplan.diff import Side, diff, forgotten, nothing, plan_of_change
+from raidplan.diff import Side, diff, forget_layout, nothing, plan_of_change
 from raidplan.render.diff_json import diff_json
 from raidplan.render.diff_markdown import diff_markdown
 from raidplan.render.diff_text import diff_text
@@ -35,10 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
     if invalid:
         emit(_without_diff(invalid, arguments.format, look), arguments.output)
         return UNABLE
-    made = _compared(old, new)
+    made = _compare(old, new)
     if arguments.plan and old and new:
-        made = _planned(made, old, new)
-    emit(_rendered(made, arguments.format, look, allowed=arguments.allow_destroy), arguments.output)
+        made = _with_plan(made, old, new)
+    emit(_render(made, arguments.format, look, allowed=arguments.allow_destroy), arguments.output)
     return FINDINGS if made.loses and not arguments.allow_destroy else OK
 
 
@@ -55,7 +55,7 @@ def _sides(arguments: argparse.Namespace) -> tuple[Loaded | None, Loaded | None]
         raise Unable("diff takes two layouts, the old one first; or --git REV and one")
     if files == ["-", "-"]:
         raise Unable("only one of the two layouts can come from standard input")
-    return _checked(files[0]), _checked(files[1])
+    return _check(files[0]), _check(files[1])
 
 
 def _of_git(asked: str, was: str, file: str) -> tuple[Loaded | None, Loaded | None]:
@@ -75,7 +75,7 @@ def _of_git(asked: str, was: str, file: str) -> tuple[Loaded | None, Loaded | No
                 f"{' or '.join(dict.fromkeys((was, file)))} is neither in {old.name} nor in {others[0].name if others else 'the working tree'}"
             )
         sides = [
-            _checked(name, revision) if has else None
+            _check(name, revision) if has else None
             for name, revision, has in zip(
                 (was, file), (old, others[0] if others else None), there, strict=True
             )
@@ -85,7 +85,7 @@ def _of_git(asked: str, was: str, file: str) -> tuple[Loaded | None, Loaded | No
     return sides[0], sides[1]
 
 
-def _checked(file: str, revision: Revision | None = None) -> Loaded:
+def _check(file: str, revision: Revision | None = None) -> Loaded:
     settings = settings_for(file)
     return (
         check(f"{revision.name}:{file}", settings, reader=revision.read)
@@ -94,16 +94,16 @@ def _checked(file: str, revision: Revision | None = None) -> Loaded:
     )
 
 
-def _compared(old: Loaded | None, new: Loaded | None) -> Diff:
+def _compare(old: Loaded | None, new: Loaded | None) -> Diff:
     """The differences; one of the two files may not exist."""
     if new is None:
         assert old is not None
-        return forgotten(_side(old))
+        return forget_layout(_side(old))
     side = _side(new)
     return diff(_side(old) if old else nothing(side.topology.host), side)
 
 
-def _planned(made: Diff, old: Loaded, new: Loaded) -> Diff:
+def _with_plan(made: Diff, old: Loaded, new: Loaded) -> Diff:
     """The difference with the steps of the change, where both layouts state all that a plan needs; the old one may have been a mistake."""
     from raidplan.compiler import compile_plan
     from raidplan.review.pipeline import plan
@@ -118,7 +118,7 @@ def _side(loaded: Loaded) -> Side:
     return Side(loaded.topology, loaded.findings, loaded.accepted)
 
 
-def _rendered(made: Diff, form: str, look: Look, *, allowed: bool) -> str:
+def _render(made: Diff, form: str, look: Look, *, allowed: bool) -> str:
     match form:
         case "json":
             return diff_json(made)

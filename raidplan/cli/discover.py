@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         talk("not root: identifiers may be missing")
     for problem in machine.problems:
         talk(f"note: {_problem_text(problem)}")
-    emit(_rendered(machine, arguments), arguments.output)
+    emit(_render(machine, arguments), arguments.output)
     return OK
 
 
@@ -57,7 +57,7 @@ def _problem_text(problem: Problem) -> str:
     return refusal_text(unclear(problem))
 
 
-def _rendered(machine: Machine, arguments: argparse.Namespace) -> str:
+def _render(machine: Machine, arguments: argparse.Namespace) -> str:
     if arguments.what == "facts":
         return json_safe(json.dumps(without_passwords(machine).to_data(_problem_text), indent=1)) + "\n"
     found = discover(machine, read_wires(disk.kernel_name for disk in machine.disks))

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise Unable("--offline knows no machine: MAAS calls disks by its names, and a folder needs one to choose for")  # fmt: skip
     if arguments.into and arguments.format != "curtin":
         raise Unable("--into writes the section storage of an autoinstall file: give it with --format curtin")
-    picked = _picked(arguments)
+    picked = _pick(arguments)
     if isinstance(picked, int):
         return picked
     loaded, made, disks = picked
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def _picked(arguments: argparse.Namespace) -> tuple[Loaded, Plan, dict[str, DiskFact]] | int:
+def _pick(arguments: argparse.Namespace) -> tuple[Loaded, Plan, dict[str, DiskFact]] | int:
     """The layout that fits the machine with its plan and disks, or the exit code."""
     folder = os.path.isdir(arguments.layout)
     files = [each.file for each in layouts_among([*within(arguments.layout)])] if folder else [arguments.layout]  # fmt: skip

@@ -86,12 +86,12 @@ def _down(arguments: argparse.Namespace) -> int:
         talk("--scale has no meaning for `down`, which knows what `up` made")
     host = _host(arguments)
     done = down(_directory(arguments, host), host, tell=talk)
-    for line in _removed(done):
+    for line in _remove(done):
         talk(line)
     return OK
 
 
-def _removed(done: Down) -> list[str]:
+def _remove(done: Down) -> list[str]:
     if done.folder_removed and not (done.detached or done.removed):
         return [f"{done.folder}: nothing is there any more"]
     counts = f"detached {len(done.detached)} loop devices, deleted {len(done.removed)} files"

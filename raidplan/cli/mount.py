@@ -13,7 +13,7 @@ from raidplan.apply.world import World
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.apply import plan_of
 from raidplan.cli.output import talk
-from raidplan.cli.passphrase import NoPassphrase, asked_once
+from raidplan.cli.passphrase import NoPassphrase, ask_once
 from raidplan.cli.refusals import refuse
 from raidplan.facts.match import match
 from raidplan.plan.step import Plan
@@ -26,14 +26,14 @@ Bring = Callable[[Plan, World, Callable[[Command], None]], list[Refusal]]
 def run(arguments: argparse.Namespace) -> int:
     """Assembles, activates and mounts."""
     wish = Wish(arguments.read_only, arguments.degraded)
-    return brought(
+    return bring_storage(
         arguments,
-        lambda plan, world, tell: bring_up(plan, world, wish, tell, asked_once),
+        lambda plan, world, tell: bring_up(plan, world, wish, tell, ask_once),
         missing=wish.degraded,
     )
 
 
-def brought(arguments: argparse.Namespace, bring: Bring, *, missing: bool) -> int:
+def bring_storage(arguments: argparse.Namespace, bring: Bring, *, missing: bool) -> int:
     """The exit code of bringing storage up or down; `missing`: also where a disk of the layout is not there."""
     if not arguments.target:
         talk("raidplan: name the folder in a rescue system: --target /mnt")

@@ -1,4 +1,4 @@
-"""Printing: data to standard output or a file, talk to standard error."""
+"""The printer: data to standard output or a file, talk to standard error."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def unfit(passphrase: bytes, step: Step) -> Refusal | None:
     return None
 
 
-def asked_once(name: str) -> bytes:
+def ask_once(name: str) -> bytes:
     """The passphrase of an encryption, not tried. Raises NoPassphrase without a terminal."""
     try:
         return ask(f"Passphrase for {name}: ")

@@ -70,11 +70,11 @@ def _run(arguments: argparse.Namespace) -> tuple[int, Plan | None]:
         if refusals:
             say_refused(plan.host, refusals, arguments)
             return REFUSED, None
-    emit(_rendered(plan, nodes, loaded, arguments), arguments.output)
+    emit(_render(plan, nodes, loaded, arguments), arguments.output)
     return OK, plan
 
 
-def _rendered(plan: Plan, nodes: Mapping[str, str], loaded: Loaded, arguments: argparse.Namespace) -> str:
+def _render(plan: Plan, nodes: Mapping[str, str], loaded: Loaded, arguments: argparse.Namespace) -> str:
     form = arguments.format
     match form:
         case "json":

@@ -10,7 +10,7 @@ from secrets import randbelow
 
 from raidplan.cli import FINDINGS, OK, UNABLE, VOID
 from raidplan.cli.output import Unable, emit, talk, talk_findings, try_place
-from raidplan.cli.stopping import stopped_by_signals
+from raidplan.cli.stopping import stop_on_signals
 from raidplan.plan.codec import digest
 from raidplan.render.rehearsal.json import rehearsal_json
 from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text, unsuited_markdown
@@ -32,7 +32,7 @@ FORMS = {"text": rehearsal_text, "json": rehearsal_json, "markdown": rehearsal_m
 
 def run(arguments: argparse.Namespace) -> int:
     """Rehearses and prints the report. Raises Unable where a program, memory or a valid layout is missing."""
-    with stopped_by_signals():
+    with stop_on_signals():
         return _run(arguments)
 
 
@@ -53,11 +53,11 @@ def _run(arguments: argparse.Namespace) -> int:
             else [subject_of(topologies[0], arguments.scale)]
         )
         write = _writer(arguments.format)
-        report = _rehearsed(subjects, [_digest(each) for each in loaded], arguments)
+        report = _rehearse(subjects, [_digest(each) for each in loaded], arguments)
     except TooSmall as error:
         raise Unable(str(error)) from None
     except Unsuited as error:
-        return _unsuited(topologies[-1].host, str(error), arguments)
+        return _report_unsuited(topologies[-1].host, str(error), arguments)
     try:
         emit(write(report), arguments.output)
     except Unable:
@@ -84,7 +84,7 @@ def _digest(loaded: Loaded) -> str:
     return digest(loaded.document.root.plain())
 
 
-def _rehearsed(subjects: list[Subject], digests: list[str], arguments: argparse.Namespace) -> Report:
+def _rehearse(subjects: list[Subject], digests: list[str], arguments: argparse.Namespace) -> Report:
     subject, seed = subjects[-1], randbelow(10**6) if arguments.seed is None else arguments.seed
     old = () if len(subjects) == 1 else subjects[0].differences
     differences = *subject.differences, *(f"of the old layout: {each}" for each in old if each not in subject.differences)  # fmt: skip
@@ -113,7 +113,7 @@ def _rehearsed(subjects: list[Subject], digests: list[str], arguments: argparse.
         raise Unable(str(error)) from None
 
 
-def _unsuited(host: str, why: str, arguments: argparse.Namespace) -> int:
+def _report_unsuited(host: str, why: str, arguments: argparse.Namespace) -> int:
     """Says why a layout is not rehearsed; in a comment that stands in the place of the report, by which ci/review knows this case."""
     talk(f"raidplan: {why}")
     if arguments.format == "markdown":

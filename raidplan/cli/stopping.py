@@ -19,9 +19,9 @@ Handler = Callable[[int, FrameType | None], object] | int | None
 
 
 @contextmanager
-def stopped_by_signals() -> Iterator[None]:
+def stop_on_signals() -> Iterator[None]:
     """Lets these signals interrupt the code inside, unless the caller has them ignored (nohup)."""
-    before = _answered_by(signal.default_int_handler)
+    before = _set_handlers(signal.default_int_handler)
     try:
         yield
     finally:
@@ -37,35 +37,35 @@ def run_until_stopped(
 
     Raises what is named in `before`: nothing was written then.
     """
-    _answered_by(_first)
+    _set_handlers(_first)
     try:
         try:
             code = act()
         except before:
             raise
-        except Exception as problem:
-            report_bug(problem)
+        except Exception as error:
+            report_bug(error)
             code = stopped()
-        _answered_by(signal.SIG_IGN)
+        _set_handlers(signal.SIG_IGN)
     except KeyboardInterrupt:  # there is no second one
         code = stopped()
-        _answered_by(signal.SIG_IGN)  # nothing is run any more that would inherit it
+        _set_handlers(signal.SIG_IGN)  # nothing is run any more that would inherit it
     return code
 
 
-def _answered_by(handler: Handler) -> dict[int, Handler]:
+def _set_handlers(handler: Handler) -> dict[int, Handler]:
     """Sets it for ^C and all that is taken as such; what answered to them before."""
     heeded = [each for each in (signal.SIGINT, *ENDING) if signal.getsignal(each) is not signal.SIG_IGN]
     return {each: signal.signal(each, handler) for each in heeded}
 
 
 def _first(number: int, frame: FrameType | None) -> None:
-    _answered_by(_second)
+    _set_handlers(_second)
     raise KeyboardInterrupt
 
 
 def _second(number: int, frame: FrameType | None) -> None:
-    _answered_by(_further)
+    _set_handlers(_further)
     # Not `talk`, which this may have interrupted.
     with suppress(OSError, ValueError):
         if sys.stderr is not None:

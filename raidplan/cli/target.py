@@ -54,7 +54,7 @@ def missing(decision: Decision) -> tuple[str, ...]:
     system = decision.machine.observe("system", "target") or {}
     if not system.get("initramfs"):
         made_otherwise = (INITRAMFS_TOOLS.name,) if system.get("other_initramfs") else (KERNEL,)
-        return made_otherwise if installed(decision) else (SYSTEM,)
+        return made_otherwise if is_installed(decision) else (SYSTEM,)
     actions = [step.action for step in decision.postponed]
     commands = [each.argv for each in actions if isinstance(each, Run) and each.inside]
     there = texts(system.get("programs")), texts(system.get("platforms"))
@@ -83,6 +83,6 @@ def packages_for(steps: Sequence[Step]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def installed(decision: Decision) -> bool:
+def is_installed(decision: Decision) -> bool:
     """Whether there is a system below the target; if steps wait, it lacks something."""
     return bool((decision.machine.observe("system", "target") or {}).get("installed"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from raidplan.apply.bring_up import bring_down
-from raidplan.cli.mount import brought
+from raidplan.cli.mount import bring_storage
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Unmounts, deactivates and stops."""
-    return brought(arguments, bring_down, missing=True)
+    return bring_storage(arguments, bring_down, missing=True)

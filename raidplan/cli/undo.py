@@ -12,11 +12,11 @@ from raidplan.apply.undo.copies import Copies, read_copies
 from raidplan.apply.undo.undo import Way, go_back, plan_of_run, still_tuned, way_back
 from raidplan.apply.world import World
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
-from raidplan.cli.consent import agreed
+from raidplan.cli.consent import ask_host_name
 from raidplan.cli.output import talk
 from raidplan.cli.refusals import refuse, refuse_unwritten
 from raidplan.cli.state import state_folder
-from raidplan.cli.stopping import run_until_stopped, stopped_by_signals
+from raidplan.cli.stopping import run_until_stopped, stop_on_signals
 from raidplan.cli.target import target_of
 from raidplan.plan.step import Plan
 from raidplan.render.failures import error_text
@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
         return refuse(refusal("not-root"))
     os.umask(0o022)
     try:
-        with stopped_by_signals(), only_one() as lock:
+        with stop_on_signals(), only_one() as lock:
             return undo(arguments, World([lock], target_of(arguments.target)))
     except (Held, BrokenJournal) as error:
         return refuse_unwritten(error.refusal)
@@ -65,39 +65,39 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
         talk(f"{file} is put back as it was")
     for argv, _ in way.units.values():
         talk(" ".join(argv))
-    if not agreed(plan.host, "put them back", arguments):
+    if not ask_host_name(plan.host, "put them back", arguments):
         talk("not confirmed; nothing was written")
         return REFUSED
     # Who was asked takes some time, in which the machine goes on.
     if way_back(plan, past, copies, world.read(plan), world) != way:
         return refuse_unwritten(refusal("machine-changed", "meanwhile"))
     journal = open_journal(folder, world)
-    return run_until_stopped(lambda: _put_back(plan, way, copies, journal, world), _stopped)
+    return run_until_stopped(lambda: _put_back(plan, way, copies, journal, world), _report_stop)
 
 
-def _stopped(why: str = "") -> int:
+def _report_stop(why: str = "") -> int:
     talk(f"stopped part-way: {why}run `raidplan undo` again to go on")
     return STOPPED
 
 
 def _put_back(plan: Plan, way: Way, copies: Copies, journal: Journal, world: World) -> int:
     try:
-        journal.undoing()
+        journal.begin_undo()
     except OSError as error:
         return refuse_unwritten(
             refusal("journal-unusable", "no-record", place=str(journal.file), error=error.strerror or "")
         )
     try:
-        go_back(way, world, journal.restored)
+        go_back(way, world, journal.record_restore)
         machine = world.read(plan)
         left = way_back(plan, journal.past, copies, machine, world)
     except (OSError, ValueError) as error:
-        return _stopped(f"{error_text(error)}; ")
+        return _report_stop(f"{error_text(error)}; ")
     if left.is_left:
         talk("what was restored does not read back as it was written: check the disks")
         return STOPPED
     try:
-        journal.undone()
+        journal.end_undo()
     except OSError as error:
         talk(
             f"the journal {journal.file} did not take its last record: {error.strerror}; run `raidplan undo` again to finish"

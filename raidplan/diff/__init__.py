@@ -1,6 +1,6 @@
 """Two layouts compared by what the change means: what is made, what is lost, what can be done in place."""
 
-from raidplan.diff.diff import diff, forgotten, nothing
+from raidplan.diff.diff import diff, forget_layout, nothing
 from raidplan.diff.result import Change, Diff, Fate, Figure, Loss, Shrink, Side, Thing, Tolerance
 from raidplan.diff.steps import plan_of_change
 
@@ -15,7 +15,7 @@ __all__ = [
     "Thing",
     "Tolerance",
     "diff",
-    "forgotten",
+    "forget_layout",
     "nothing",
     "plan_of_change",
 ]

@@ -35,7 +35,7 @@ def diff(old: Side, new: Side) -> Diff:
     )
 
 
-def forgotten(old: Side) -> Diff:
+def forget_layout(old: Side) -> Diff:
     """The things of a layout whose file is gone; that destroys nothing, since nothing can be applied."""
     host = old.topology.host
     storage = judge(old.topology, nothing(host).topology)

@@ -1,4 +1,4 @@
-"""Matches the disks of one layout with those of the other, as `apply` would find them: by identity, not by name."""
+"""The disks of one layout in the other, as `apply` would find them: by identity, not by name."""
 
 from __future__ import annotations
 

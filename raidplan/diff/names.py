@@ -1,4 +1,4 @@
-"""Things that have another name and nothing else that is another: what to do where only a name is in the way."""
+"""Advice where only a name is in the way of data: things that are alike in all but their name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why data does not stay."""
+"""The reasons why data does not stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a device has room for its content: larger or smaller than it was, also where no size is stated."""
+"""The room of a device for its content: larger or smaller than it was, also where no size is stated."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def readable(old: Place, made: Iterable[Place], storage: Storage) -> bool:
     if any(storage.overwrites(new, old) and not stays(old, new, storage) for new in made):
         return False
     if old.disk is None and old.device in storage.new.provider:
-        return not storage.lost(old.device)
+        return not storage.is_lost(old.device)
     return all(disk in storage.disks for disk in storage.disks_of(0, old))
 
 

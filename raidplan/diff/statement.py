@@ -1,4 +1,4 @@
-"""Something to say about two layouts, as data: a code and figures. The words are in `render/statements.py`."""
+"""A statement about two layouts, as data: a code and figures. The words are in `render/statements.py`."""
 
 from __future__ import annotations
 

@@ -89,10 +89,10 @@ class Storage:
     def same(self, old: Place, new: Place) -> bool:
         """Both places have the same bytes, as far as is known; an array or volume only if its data stays."""
         if old.disk is None or new.disk is None:
-            return old.disk == new.disk and old.device == new.device and not self.lost(old.device)
+            return old.disk == new.disk and old.device == new.device and not self.is_lost(old.device)
         return self.disks.get(old.disk) == new.disk and old.start == new.start
 
-    def lost(self, device: str) -> bool:
+    def is_lost(self, device: str) -> bool:
         """The content of an array or volume of the old layout does not stay."""
         return self.fate(path_of(device, self.old.provider[device])).loses
 
@@ -132,7 +132,7 @@ class Storage:
 
     def _new_path(self, new: Place) -> Path:
         """The path of an array or volume that is made, or made anew; empty for all that stays."""
-        if new.disk is not None or (new.device in self.old.provider and not self.lost(new.device)):
+        if new.disk is not None or (new.device in self.old.provider and not self.is_lost(new.device)):
             return ()
         return self.new.provider[new.device].path
 

@@ -67,7 +67,7 @@ class Loads:
             if path[0] == "arrays":
                 self._array(path, topology.layout.arrays[str(path[1])])
             else:
-                self._joined(path, structure.carriers(path))
+                self._join(path, structure.carriers(path))
 
     def members(self, array: Array) -> list[Path]:
         """The device of each slot of an array; none where one of them is not known."""
@@ -107,7 +107,7 @@ class Loads:
             weighted([(demand.operations, 1), (log.operations, 1)]),
         )
 
-    def _joined(self, path: Path, parts: Sequence[Path]) -> None:
+    def _join(self, path: Path, parts: Sequence[Path]) -> None:
         """A volume group, file system or swap area: like a linear array of what it stands on."""
         if not parts or not all(part in self.work for part in parts):
             return

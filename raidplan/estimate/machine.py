@@ -57,7 +57,7 @@ class Machine:
         }
         """Small operations per second of each disk that states them."""
 
-    def stated(self, disks: Iterable[str]) -> bool:
+    def is_stated(self, disks: Iterable[str]) -> bool:
         """Whether the layout states the rate of each of these disks."""
         return all(self._disks[disk].rate for disk in disks)
 

@@ -1,4 +1,4 @@
-"""The load of each supply or rail: watts while the disks run, amperes at 12 V while they start.
+"""The load of each power supply or rail: watts of disks that run, amperes at 12 V of disks that start, by figures assumed here.
 
 Figures for a 3.5" hard disk of 7200 rpm: 10 to 15 W running; 1.7 to 2.2 A at 12 V while it starts, with peaks of
 2.8 A that supplies absorb (product manuals of Seagate Constellation ES.1 and ES.3). Of a solid-state disk 5 W is an

@@ -1,4 +1,4 @@
-"""Everything alone, and all arrays together: rates, what sets them, and what would be gained without that."""
+"""The rates of everything alone, and of all arrays together: what sets them, and the gain without that."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Together:
                 by_kind.setdefault(resource.kind, {})[resource.path] = None
         gains = (self._gain(tuple(paths)) for paths in by_kind.values())
         # No advice rests on a rate that is assumed.
-        gains = (gain for gain in gains if self._machine.stated(gain.disks))
+        gains = (gain for gain in gains if self._machine.is_stated(gain.disks))
         return tuple(sorted(gains, key=lambda gain: gain.size, reverse=True))
 
     def _gain(self, paths: tuple[Path, ...]) -> Gain:

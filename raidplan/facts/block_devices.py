@@ -1,4 +1,4 @@
-"""Reads every block device of the machine: the devices below it, its users and its content."""
+"""Every block device of the machine, read: the devices below it, its users and its content."""
 
 from __future__ import annotations
 

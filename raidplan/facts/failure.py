@@ -1,4 +1,4 @@
-"""Why something that was begun failed, or an image or a snapshot cannot be used, as data. The words are in `render/failures.py`."""
+"""A failure of something that was begun, or of an image or a snapshot, as data. The words are in `render/failures.py`."""
 
 from __future__ import annotations
 

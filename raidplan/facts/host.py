@@ -245,7 +245,7 @@ def _array_lines(images: Sequence[Path]) -> Iterator[str]:
 def _volumes(images: Sequence[Path]) -> dict[str, bool]:
     """`volumes`: every image activates LVM volumes; left out where one does not."""
     try:
-        return {"volumes": True} if all(initramfs.held(image).lvm for image in images) else {}
+        return {"volumes": True} if all(initramfs.read_configuration(image).lvm for image in images) else {}
     except initramfs.Unreadable:
         return {}
 

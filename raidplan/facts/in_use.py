@@ -1,4 +1,4 @@
-"""Finds who uses a device that a step will write to: mounts in any namespace, targets of the kernel, programs."""
+"""The users of a device that a step will write to: mounts in any namespace, exports by the kernel's targets, programs."""
 
 from __future__ import annotations
 

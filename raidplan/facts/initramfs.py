@@ -1,4 +1,4 @@
-"""Reads the files in an initramfs: cpio archives (newc) one after another, plain or compressed.
+"""The files in an initramfs: cpio archives (newc) one after another, plain or compressed.
 
 The format: Documentation/driver-api/early-userspace/buffer-format.rst of the kernel. Where a file stands in several
 archives, the last one counts, so an image is read to its end; one that ends early or cannot be unpacked shows there.
@@ -67,7 +67,7 @@ class Held(NamedTuple):
     lvm: bool
 
 
-def held(image: Path) -> Held:
+def read_configuration(image: Path) -> Held:
     """The configuration that a kernel would find. Raises Unreadable."""
     try:
         found = image.stat()
@@ -75,7 +75,7 @@ def held(image: Path) -> Held:
         raise Unreadable(failure("image-closed", image, error=error.strerror or "")) from None
     which = found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
     if which not in _known:
-        _known[which] = _held(image)
+        _known[which] = _read_configuration(image)
     return _known[which]
 
 
@@ -83,7 +83,7 @@ _known: dict[tuple[int, ...], Held] = {}
 """Images read so far: unpacking one takes seconds, and each is asked for several times, under two names."""
 
 
-def _held(image: Path) -> Held:
+def _read_configuration(image: Path) -> Held:
     conf, crypttab, rules, lvm, empty = "", "", {}, False, True
     confs = {each.conf for each in GENERATORS.values()}
     crypttabs = {each.crypttab for each in GENERATORS.values()}
@@ -106,7 +106,7 @@ def outdated(image: Path, root: Path) -> Failure | None:
     Only our own lines are compared: the hook of mdadm changes others. Where an image holds no rules, those of the system
     are heard when it has been mounted.
     """
-    found = held(image)
+    found = read_configuration(image)
     if _blocks(found.conf) != _blocks(text_of(root / MDADM_CONF.lstrip("/"))):
         return failure("image-lines", image, file=MDADM_CONF)
     for name, text in found.rules.items():
@@ -123,13 +123,13 @@ def _blocks(conf: str) -> list[str]:
 
 def array_lines(image: Path) -> list[str]:
     """The ARRAY lines outside our blocks: of mdadm.conf, or of its hook where that file has none. Raises Unreadable."""
-    words = (line.split() for line in re.sub(BLOCK, "", held(image).conf).splitlines())
+    words = (line.split() for line in re.sub(BLOCK, "", read_configuration(image).conf).splitlines())
     return [" ".join(each) for each in words if each and each[0].upper() == "ARRAY"]
 
 
 def arrays_named(image: Path) -> frozenset[str]:
     """The UUIDs in the ARRAY lines of the configuration that a kernel would find. Raises Unreadable."""
-    lines = (line.split() for line in held(image).conf.splitlines())
+    lines = (line.split() for line in read_configuration(image).conf.splitlines())
     return frozenset(
         word.partition("=")[2].lower()
         for words in lines
@@ -141,7 +141,7 @@ def arrays_named(image: Path) -> frozenset[str]:
 
 def encryptions_opened(image: Path) -> frozenset[str]:
     """The UUIDs of the encryptions that a kernel would open with this image. Raises Unreadable."""
-    lines = (line.split() for line in held(image).crypttab.splitlines())
+    lines = (line.split() for line in read_configuration(image).crypttab.splitlines())
     return frozenset(
         words[1].partition("=")[2].lower()
         for words in lines
@@ -151,7 +151,7 @@ def encryptions_opened(image: Path) -> frozenset[str]:
 
 def unpacker(image: Path) -> str:
     """The program that unpacks the image and is not installed; empty if nothing is missing. Raises Unreadable."""
-    with _opened(image) as source:
+    with _open_image(image) as source:
         for _ in _archives(source, image):
             pass
         argv = _packed_with(source, image)
@@ -160,7 +160,7 @@ def unpacker(image: Path) -> str:
 
 def _files(image: Path) -> Iterator[tuple[str, bytes]]:
     """The name and content of each small file, in order."""
-    with _opened(image) as source:
+    with _open_image(image) as source:
         yield from _archives(source, image)
         argv = _packed_with(source, image)
         if not argv:
@@ -181,7 +181,7 @@ def _files(image: Path) -> Iterator[tuple[str, bytes]]:
 
 
 @contextmanager
-def _opened(image: Path) -> Iterator[BufferedReader]:
+def _open_image(image: Path) -> Iterator[BufferedReader]:
     try:
         with image.open("rb") as source:
             yield source
@@ -200,7 +200,7 @@ def _packed_with(source: BufferedReader, image: Path) -> tuple[str, ...]:
 
 def _archives(source: BufferedReader, image: Path) -> Iterator[tuple[str, bytes]]:
     """The small files of the plain archives from here on; the source then stands behind the last of them."""
-    while _skipped_zeroes(source):
+    while _skip_zeroes(source):
         if source.peek(6)[:6] not in (b"070701", b"070702"):
             return
         while True:
@@ -213,7 +213,7 @@ def _archives(source: BufferedReader, image: Path) -> Iterator[tuple[str, bytes]
             yield name.removeprefix("./"), data
 
 
-def _skipped_zeroes(source: BufferedReader) -> bool:
+def _skip_zeroes(source: BufferedReader) -> bool:
     """Something else than padding follows."""
     while start := source.peek(4096):
         zeroes = len(start) - len(start.lstrip(b"\0"))

@@ -237,8 +237,8 @@ class Machine:
         """The machine in plain values. Raises Failed for anything that is not one, ValueError for a signature or number that is none."""
         try:
             return _machine(data)
-        except (KeyError, TypeError, AttributeError) as problem:
-            raise Failed(failure("snapshot", error=f"{type(problem).__name__} {problem}")) from None
+        except (KeyError, TypeError, AttributeError) as error:
+            raise Failed(failure("snapshot", error=f"{type(error).__name__} {error}")) from None
 
 
 def _renamed(found: Properties, names: Mapping[str, str]) -> Properties:

@@ -1,4 +1,4 @@
-"""Recognises formats by magic numbers in ranges of a disk that are no devices, where libblkid cannot be asked.
+"""Formats recognised by magic numbers in ranges of a disk that are no devices, where libblkid cannot be asked.
 
 For devices libblkid decides. Data that neither recognises is reported all the same: the range is not blank.
 """

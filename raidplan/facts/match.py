@@ -1,4 +1,4 @@
-"""Matches disks of the layout with disks of the machine: every identifier given must agree, or there is no match."""
+"""The match of a layout's disks with the machine's: every identifier given must agree, or there is no match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds md superblocks of every version at every possible place, also those that mdadm would not accept."""
+"""md superblocks of every version at every possible place, also those that mdadm would not accept."""
 
 from __future__ import annotations
 

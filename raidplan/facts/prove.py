@@ -1,4 +1,4 @@
-"""Compares the proof of a step with the actual state of the machine, property by property."""
+"""The comparison of a step's proof with the actual state of the machine, property by property."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the whole machine with few processes; changes nothing."""
+"""One reading of the whole machine, with few processes; changes nothing."""
 
 from __future__ import annotations
 

@@ -180,10 +180,10 @@ def _run(
             code = 0
             if timeout is None:
                 command(*argv[1:])
-            elif _expired(command(*argv[1:], _bg=True, _bg_exc=False), timeout):
+            elif _wait(command(*argv[1:], _bg=True, _bg_exc=False), timeout):
                 code = TIMED_OUT
-        except sh.ErrorReturnCode as failed:
-            code = failed.exit_code
+        except sh.ErrorReturnCode as error:
+            code = error.exit_code
         return Result(tuple(argv), code, _text(out), _text(err))
 
 
@@ -199,7 +199,7 @@ def _command(program: str, **options: Any) -> sh.Command[sh.RunningCommand]:
     return command.bake(**options)  # type: ignore[no-any-return]
 
 
-def _expired(running: sh.RunningCommand, timeout: float) -> bool:
+def _wait(running: sh.RunningCommand, timeout: float) -> bool:
     """Wait; at the time limit kill it with everything it started. sh's own limit makes each call last 0.1 s."""
     import sh
 

@@ -1,4 +1,4 @@
-"""Lists everything on a disk, from every place where content can begin, or proves that the disk is blank.
+"""The traces of content on a disk, from every place where content can begin, or the proof that the disk is blank.
 
 Looked at: the first and the last MiB of the disk, of every partition of every table on it (also a backup
 table, also one that the kernel does not know), of every range where a partition is to be, and the data of

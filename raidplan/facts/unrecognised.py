@@ -1,4 +1,4 @@
-"""Finds data on partitions, arrays and volumes where libblkid recognises nothing.
+"""Data on partitions, arrays and volumes where libblkid recognises nothing.
 
 Plain dm-crypt, a raw database and an erased file system carry no known signature, and are data all the same.
 """

@@ -1,4 +1,4 @@
-"""Why a device or a path must not be written to, as data: who uses it, what is on it, or that it is another one. The words are in `render/uses.py`."""
+"""A reason not to write to a device or a path, as data: who uses it, or what is on it. The words are in `render/uses.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that can write to a device, as /proc shows them.
+"""Programs that can write to a device: by descriptors, mappings, io_uring or character devices, as /proc shows them.
 
 A program can write through a block device that it has open for writing, through a shared mapping of it, through a file that
 it registered with an io_uring, and through the character devices of a disk (sg, bsg, NVMe). For these the mode of opening

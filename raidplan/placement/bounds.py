@@ -173,7 +173,7 @@ class Bounds:
         found = [paces[needed - 1] for needed in accumulate(sorted(demand.count for demand in demands))]
         return found[::-1]
 
-    def met(self, grades: Sequence[Grade]) -> bool:
+    def is_met(self, grades: Sequence[Grade]) -> bool:
         """No choice is better in any place; where devices are free, less of value might be taken."""
         return not list(self.unmet(grades))
 

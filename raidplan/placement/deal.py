@@ -215,13 +215,13 @@ class _Dealing:
     def _give(self, role: Role, device: int) -> None:
         self.owner[device] = role
         self.held[role].append(device)
-        self._changed(device, 1)
+        self._count(device, 1)
 
     def _release(self, device: int) -> None:
         del self.owner[device]
-        self._changed(device, -1)
+        self._count(device, -1)
 
-    def _changed(self, device: int, taken: int) -> None:
+    def _count(self, device: int, taken: int) -> None:
         """Counts a device that is taken, or free again."""
         of = self.problem.classes[device]
         before = self._first(of)

@@ -27,7 +27,7 @@ def best_of_all(problem: Problem, choice: Choice, enough: Value = ()) -> Choice:
     Or the first one that is found whose value is enough.
     """
     wanted = sum(demand.count + demand.spares for demand in problem.demands)
-    return _Search(problem, choice, enough).searched() if wanted <= MOST_WANTED else choice
+    return _Search(problem, choice, enough).search() if wanted <= MOST_WANTED else choice
 
 
 class _Search:
@@ -46,7 +46,7 @@ class _Search:
         self.known: dict[tuple[int, Counts, Counts], Grade] = {}
         self.tried = self.visited = 0
 
-    def searched(self) -> Choice:
+    def search(self) -> Choice:
         """The best choice that is found."""
         for number in sorted(set(self.problem.alike)):
             ways = selections(self.problem, number, self.classes, self._room(number))

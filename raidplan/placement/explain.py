@@ -1,4 +1,4 @@
-"""Why these members: what their placement achieves, and what would have to be there for more."""
+"""The reasons for a choice of members: what it achieves, and what would have to be there for more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good a choice of members is: one tuple, compared from its first place on; the lesser is the better.
+"""The value of a choice of members: one tuple, compared from its first place on; the lesser is the better.
 
 1.  `doubled`: devices of an array beyond the first on a disk.
 2.  `dying`, `unfed`: components, of whatever kind, that hold more members than the array can lose; sets of supplies,

@@ -70,7 +70,7 @@ def place(
         demands = tuple(demand for demand in problem.demands if demand.name not in without)
         if demands:
             first = tuple(each for each in dealt if each.members)
-            solved.append(_solved(replace(problem, demands=demands), kept, first))
+            solved.append(_solve(replace(problem, demands=demands), kept, first))
     arrays = dict(layout.arrays)
     for problem, choice, *_ in solved:
         for demand, picked in zip(problem.demands, choice, strict=True):
@@ -86,7 +86,7 @@ def place(
     return placed, tuple(placements[name] for name in pools if name in placements), findings
 
 
-def _solved(problem: Problem, kept: Kept, dealt: Choice) -> tuple[Problem, Choice, Kept, str]:
+def _solve(problem: Problem, kept: Kept, dealt: Choice) -> tuple[Problem, Choice, Kept, str]:
     """The members of each array, in slot order; and what is better in a choice in which none is kept.
 
     `dealt` is the first choice for those that are not kept.

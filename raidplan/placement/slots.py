@@ -99,8 +99,8 @@ def _arranged(layout: str, signs: tuple[Sign, ...]) -> tuple[Order, Cost]:
         if cost == NONE:
             return order, cost
     if len(signs) <= MOST_EXCHANGED:
-        order = row.exchanged(order)
-    return row.searched(order)
+        order = row.exchange(order)
+    return row.search(order)
 
 
 class _Slots:
@@ -165,7 +165,7 @@ class _Row:
             row[slot] = card
         return tuple(row)
 
-    def exchanged(self, order: Order) -> Order:
+    def exchange(self, order: Order) -> Order:
         """The order after exchanges of two slots, as long as one costs less."""
         least = self.cost(order)
         while least != NONE:
@@ -182,7 +182,7 @@ class _Row:
                 changed[one], changed[other] = changed[other], changed[one]
                 yield tuple(changed)
 
-    def searched(self, order: Order) -> tuple[Order, Cost]:
+    def search(self, order: Order) -> tuple[Order, Cost]:
         """The best of all orders, if few steps find it; else the best that they find."""
         best, least, steps = order, self.cost(order), 0
 

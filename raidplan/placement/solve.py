@@ -79,12 +79,12 @@ def _earliest(problem: Problem, choice: Choice) -> Choice:
 def _best(problem: Problem, dealt: Choice) -> Choice:
     """The best choice that is found; the one that is dealt, if no choice can be better."""
     bounds = Bounds(problem)
-    if bounds.met(grades := [grade(problem, n, picked) for n, picked in enumerate(dealt)]):
+    if bounds.is_met(grades := [grade(problem, n, picked) for n, picked in enumerate(dealt)]):
         return dealt
     starts = [dealt]
     if [of for of, _ in grades] != bounds.spreads:
         starts += [other for other in (deal(problem, sparing=True)[0],) if other != dealt]
-    found = (improved(problem, start, len(starts)) for start in starts)
+    found = (improve(problem, start, len(starts)) for start in starts)
     return best_of_all(problem, min(found, key=lambda each: worth(problem, each)))
 
 
@@ -94,11 +94,11 @@ def _as_good(problem: Problem, least: Value) -> Choice | None:
         return None
     choice = deal(problem)[0]
     if worth(problem, choice) > least:
-        choice = improved(problem, choice)
+        choice = improve(problem, choice)
     return choice if worth(problem, choice) <= least else best_of_all(problem, choice, least)
 
 
-def improved(problem: Problem, choice: Choice, shares: int = 1) -> Choice:
+def improve(problem: Problem, choice: Choice, shares: int = 1) -> Choice:
     """The choice after exchanges, each of which makes it better; so many searches share what may be looked at."""
     state = _State(problem, choice, shares)
     while True:
@@ -144,7 +144,7 @@ class _State:
         """Makes exchanges as long as one makes it better; whether any did."""
         any_made = made = True
         any_made = False
-        while made and not self.bounds.met(self.grades):
+        while made and not self.bounds.is_met(self.grades):
             made = False
             for array in sorted(self.bounds.unmet(self.grades), key=self._gap, reverse=True):
                 while self._one(array, guided):

@@ -147,8 +147,8 @@ def plan_from_json(text: str) -> Plan:
         )
     except NotAPlan:
         raise
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as problem:
-        raise NotAPlan(fault("form", error=f"{type(problem).__name__} {problem}")) from None
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise NotAPlan(fault("form", error=f"{type(error).__name__} {error}")) from None
     if why := next(faults(plan), None):
         raise NotAPlan(why)
     return plan

@@ -1,4 +1,4 @@
-"""Something that a step destroys, as data: its kind, its device and figures. Its words are in `render/losses.py`."""
+"""A loss by a step, as data: its kind, its device and figures. Its words are in `render/losses.py`."""
 
 from __future__ import annotations
 

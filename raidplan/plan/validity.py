@@ -1,4 +1,4 @@
-"""Rejects plans that raidplan could not have written: every plan that is read is checked, so that no later code has to.
+"""The check of every plan that is read: one that raidplan could not have written is rejected, so that no later code has to look.
 
 Not a wall against malice: a plan may name any program. It finds what a hand or another program spoilt although
 the digest fits, above all a guard, a proof or a reason that is missing where something is written over.

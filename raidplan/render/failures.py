@@ -1,4 +1,4 @@
-"""Why something that was begun failed, as sentences: templates of `render/sentences.py`, by case."""
+"""Failures as sentences: templates of `render/sentences.py`, by case."""
 
 from __future__ import annotations
 

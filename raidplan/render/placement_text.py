@@ -1,4 +1,4 @@
-"""Why the planner picked these members, as lines for reading."""
+"""The reasons for the planner's choice of members, as lines for reading."""
 
 from __future__ import annotations
 

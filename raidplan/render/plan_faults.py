@@ -1,4 +1,4 @@
-"""Why a file is no plan, as sentences: templates of `render/sentences.py`, by case."""
+"""The faults of a file that is no plan, as sentences: templates of `render/sentences.py`, by case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a device or a path must not be written to, as sentences: templates of `render/sentences.py`, by kind."""
+"""Reasons not to write to a device or a path, as sentences: templates of `render/sentences.py`, by kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accepting a finding: by a comment at its line, or by an entry of the layout's `allow:`.
+"""The acceptance of findings: by a comment at their line, or by an entry of the layout's `allow:`.
 
     # raidplan: allow[no-spare] until=2027-06-30 a cold spare lies on the shelf
 
@@ -185,8 +185,8 @@ def _problem(match: re.Match[str] | None) -> tuple[str, str] | tuple[()]:
         return problem
     try:
         parse_date(match[2] or "2000-01-01")
-    except Mistake as mistake:
-        return mistake.message, mistake.hint
+    except Mistake as error:
+        return error.message, error.hint
     return ()
 
 

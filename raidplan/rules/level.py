@@ -132,8 +132,8 @@ def _layout_problem(array: Array) -> tuple[str, str, str | None] | None:
         try:
             # As if there were members enough: too few of them is another rule's finding.
             raid10_layout(word, max(len(array.named_members), LEVELS[array.level].minimum))
-        except Mistake as mistake:
-            return mistake.message, "or f2 or o2: near, far or offset, and the number of copies", "n2"
+        except Mistake as error:
+            return error.message, "or f2 or o2: near, far or offset, and the number of copies", "n2"
     elif word not in known:
         return (
             f"'{word}' is not a layout of {array.level}",

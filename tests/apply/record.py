@@ -9,14 +9,14 @@ class Record:
     def __init__(self) -> None:
         self.lines: list[tuple[str, str]] = []
 
-    def intent(self, step: str, sectors: bytes = b"") -> None:
+    def record_intent(self, step: str, sectors: bytes = b"") -> None:
         self.lines.append(("intent", step))
 
-    def ended(self, step: str, seconds: float, made: str = "") -> None:
+    def record_end(self, step: str, seconds: float, made: str = "") -> None:
         self.lines.append(("ended", step))
 
-    def failed(self, step: str, message: str) -> None:
+    def record_failure(self, step: str, message: str) -> None:
         self.lines.append(("failed", step))
 
-    def refused(self, step: str, message: str) -> None:
+    def record_refusal(self, step: str, message: str) -> None:
         self.lines.append(("refused", step))

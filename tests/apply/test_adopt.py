@@ -68,7 +68,7 @@ def adopted(tmp_path: Path, state: State, returncode: int) -> tuple[list[Refusal
         if found.reasons:
             problems += found.reasons
         else:
-            journal.adopted(found.step.id, found.made)
+            journal.record_adoption(found.step.id, found.made)
     return problems, asked
 
 
@@ -199,7 +199,7 @@ def test_what_is_changed_in_place_is_entered_and_then_changed(was: str, now: str
     named = world.read(later).named({f"/dev/{disk.name}": disk.name for disk in later.disks})
     for found in look(later, named, journal.past, lambda argv: Result(tuple(argv), 0, "", "")):
         assert not found.reasons
-        journal.adopted(found.step.id, found.made)
+        journal.record_adoption(found.step.id, found.made)
     assert apply(later, world) == "done"
 
 
@@ -280,7 +280,7 @@ def test_what_a_person_cleared_by_hand_is_made_anew(tmp_path: Path) -> None:
     machine = world.read(plan).named({f"/dev/{d.name}": d.name for d in plan.disks})
     assert not list(missing(plan, machine, journal.past)), "what somebody put there is not cleared for that"
     del state.content["{d0}"]
-    journal.forgotten(step.id)
+    journal.forget(step.id)
     assert again(plan, tmp_path / "root", state)[0] == "done"
 
 

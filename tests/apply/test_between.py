@@ -347,7 +347,7 @@ def test_a_plan_file_is_resumed_on_its_own_machine_only(plan: Plan, tmp_path: Pa
     left = decide(plan, world.read(plan), read_past(tmp_path / JOURNAL), here=False).left
     journal = open_journal(tmp_path / JOURNAL, world)
     journal.begin(plan_to_json(left), plan_digest(left))
-    journal.intent("nothing")
+    journal.record_intent("nothing")
 
     def refused(seen: dict[str, Value]) -> tuple[Refusal, ...]:
         other = replace(left, machine={**left.machine, **seen})

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from raidplan.apply.change.change_array import forgotten
+from raidplan.apply.change.change_array import forget_member
 from raidplan.apply.decide import cut_clearing
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.past import Past, sectors_as
@@ -163,7 +163,7 @@ def left_spare(folder: Path, device: Device) -> tuple[Plan, Machine, Past]:
     found = {**create.proof.expect, "spares": [], "node": "/dev/md127", "state": "clean"}
     box.put("array", create.proof.key, **found)
     machine = box.machine()
-    step = forgotten(create, f"partition:{uuid}", PARTITION + uuid, machine)
+    step = forget_member(create, f"partition:{uuid}", PARTITION + uuid, machine)
     past = begun(plan, decide(plan, machine, Past(), here=False), step, device, folder)
     removed = f"{create.id}+remove.{uuid}"
     origins = {**past.origins, removed: Origin("change", create.id)}

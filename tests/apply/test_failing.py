@@ -20,7 +20,7 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.session import carry_out
-from raidplan.apply.syncs import held
+from raidplan.apply.syncs import held_syncs
 from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.world import World
 from raidplan.cli.apply import _execute
@@ -170,17 +170,17 @@ def test_f54_no_record_follows_one_that_was_lost(tmp_path: Path) -> None:
     world = Full()
     journal = open_journal(tmp_path / "state", world)
     journal.begin("{}", "sha256:plan")
-    journal.intent("a")
+    journal.record_intent("a")
     world.full = True
     with pytest.raises(OSError, match="No space left"):
-        journal.intent("b")
+        journal.record_intent("b")
     world.full = False
     with pytest.raises(OSError, match="No space left"):
-        journal.ended("a", 1.0)
+        journal.record_end("a", 1.0)
     past = read_past(tmp_path / "state")
     assert (past.begun, past.ended) == ({"a"}, frozenset())
     again = open_journal(tmp_path / "state", World())
-    again.ended("a", 1.0)
+    again.record_end("a", 1.0)
     assert read_past(tmp_path / "state").ended == {"a"}
 
 
@@ -378,11 +378,11 @@ def test_f08_the_journal_has_its_order_from_numbers(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("raidplan.apply.journal.journal.datetime", Jumping)
     journal = open_journal(tmp_path / "state", World())
     journal.begin("{}", "sha256:plan")
-    journal.intent("a")
-    journal.ended("a", 1.0, "array:1")
-    journal.intent("b")
+    journal.record_intent("a")
+    journal.record_end("a", 1.0, "array:1")
+    journal.record_intent("b")
     again = open_journal(tmp_path / "state", World())
-    again.intent("c")
+    again.record_intent("c")
     past = read_past(tmp_path / "state")
     assert (past.run, past.ended, past.made) == (("a", "b", "c"), {"a"}, {"array:1"})
     assert past.began.startswith("2080"), "only said, never compared"
@@ -407,7 +407,7 @@ def test_f03_an_apply_that_stops_with_a_sync_held_names_the_array(
     arguments = argparse.Namespace(events=None)
     assert _execute(decision, open_journal(tmp_path / "state", world), arguments) == 3
     said = capsys.readouterr().err
-    (sync,) = held(plan, world)
+    (sync,) = held_syncs(plan, world)
     assert said.endswith(f"{held_text(sync)}\n") and sync.array == "data"
     assert (sync.release, sync.attribute) == ("idle", "/sys/block/data/md/sync_action")
     world.lie = {}
@@ -415,4 +415,4 @@ def test_f03_an_apply_that_stops_with_a_sync_held_names_the_array(
     decision = decide(plan, world.read(plan), read_past(tmp_path / "state"), here=False)
     assert _execute(decision, open_journal(tmp_path / "state", world), arguments) == 0
     assert "paused" not in capsys.readouterr().err
-    assert not list(held(plan, world))
+    assert not list(held_syncs(plan, world))

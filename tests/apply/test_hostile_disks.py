@@ -128,7 +128,7 @@ def test_f68_whatever_is_decided_is_said_in_harmless_words(
         said = (
             *sentences(decision.refusals),
             *map(note_text, decision.notes),
-            *map(obsolete_text, decision.standing),
+            *map(obsolete_text, decision.obsolete),
             *loss_texts(decision.left.lost),
         )
         some += said
@@ -170,8 +170,8 @@ def test_f68_the_command_line_says_it_in_as_many_lines(
 def test_f68_a_tool_that_repeats_a_name_is_one_line_of_the_journal(text: str, tmp_path: Path) -> None:
     journal = open_journal(tmp_path / "state", World())
     journal.begin("{}", "sha256:x")
-    journal.intent("a")
-    journal.failed("a", f"mke2fs: it contains a file system labelled '{text}'")
+    journal.record_intent("a")
+    journal.record_failure("a", f"mke2fs: it contains a file system labelled '{text}'")
     lines = journal.file.read_bytes()
     assert lines.count(b"\n") == 3 and lines.replace(b"\n", b"").decode("ascii").isprintable()
     assert text in json.loads(lines.splitlines()[-1])["message"]

@@ -26,10 +26,10 @@ def journal(tmp_path: Path) -> Journal:
     """An interrupted run: a was ended, b begun, c refused by its guard."""
     journal = open_journal(tmp_path / "state", World())
     journal.begin("{}", "sha256:plan")
-    journal.intent("a")
-    journal.ended("a", 1.0, "array:1")
-    journal.intent("b")
-    journal.refused("c", "not blank")
+    journal.record_intent("a")
+    journal.record_end("a", 1.0, "array:1")
+    journal.record_intent("b")
+    journal.record_refusal("c", "not blank")
     return journal
 
 
@@ -40,31 +40,31 @@ def test_what_was_begun_and_what_ended(journal: Journal) -> None:
 
 
 def test_a_step_that_failed_has_an_unknown_end(journal: Journal) -> None:
-    journal.failed("b", "mkfs ended with 1")
+    journal.record_failure("b", "mkfs ended with 1")
     assert "b" in read_past(journal.folder).begun
-    journal.intent("b")
-    journal.ended("b", 2.0)
+    journal.record_intent("b")
+    journal.record_end("b", 2.0)
     assert read_past(journal.folder).begun == set()
 
 
 def test_a_step_that_was_cut_off_stays_so_when_its_guard_refuses_it(journal: Journal) -> None:
     """Nothing was done this time; what it left the time before is still there, and still known as ours."""
-    journal.refused("b", "it is busy")
+    journal.record_refusal("b", "it is busy")
     assert read_past(journal.folder).begun == {"b"}
 
 
 def test_an_undo_brings_back_the_settings_that_the_run_took_back(journal: Journal) -> None:
-    journal.intent("config.degraded")
-    journal.ended("config.degraded", 1.0)
+    journal.record_intent("config.degraded")
+    journal.record_end("config.degraded", 1.0)
     journal.close()
     journal.begin("{}", "sha256:later")
-    journal.intent("back.degraded")
-    journal.ended("back.degraded", 1.0)
+    journal.record_intent("back.degraded")
+    journal.record_end("back.degraded", 1.0)
     assert "config.degraded" not in read_past(journal.folder).finished
-    journal.undoing()
-    journal.restored("d0")
+    journal.begin_undo()
+    journal.record_restore("d0")
     assert read_past(journal.folder).restored == {"d0"}
-    journal.undone()
+    journal.end_undo()
     past = read_past(journal.folder)
     assert "config.degraded" in past.finished and not past.restored
 
@@ -77,12 +77,12 @@ def test_a_record_that_is_there_in_part_announces_nothing(journal: Journal) -> N
     resource.setrlimit(resource.RLIMIT_FSIZE, (journal.file.stat().st_size + 20, limits[1]))
     try:
         with pytest.raises(OSError, match="File too large"):
-            journal.intent("d")
+            journal.record_intent("d")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, ours)
     with pytest.raises(OSError, match="File too large"):
-        journal.ended("b", 1.0)
+        journal.record_end("b", 1.0)
     assert read_past(journal.folder) == before
 
 
@@ -91,14 +91,14 @@ def test_what_was_made_outlives_the_run(journal: Journal) -> None:
     past = read_past(journal.folder)
     assert (past.is_open, past.begun, past.ended) == (False, frozenset(), frozenset())
     assert past.made == {"array:1"} and past.run == ("a", "b"), "an undo has to know what was begun"
-    journal.adopted("filesystem.data.make", "filesystem:2")
+    journal.record_adoption("filesystem.data.make", "filesystem:2")
     assert read_past(journal.folder).made == {"array:1", "filesystem:2"}
 
 
 def test_it_goes_on_where_it_was(journal: Journal) -> None:
     again = open_journal(journal.folder, World())
     again.begin("{}", "sha256:plan")
-    again.intent("d")
+    again.record_intent("d")
     past = read_past(journal.folder)
     assert past.begun == {"b", "d"} and past.ended == {"a"}
     numbers = [json.loads(line)["number"] for line in journal.file.read_text().splitlines()]
@@ -114,7 +114,7 @@ def test_a_torn_last_line_is_cut_off(journal: Journal, tail: bytes) -> None:
         opened.write(tail)
     assert read_past(journal.folder) == before
     again = open_journal(journal.folder, World())
-    again.intent("e")
+    again.record_intent("e")
     assert read_past(journal.folder).begun == {"b", "e"}
 
 
@@ -126,8 +126,8 @@ def test_no_line_can_be_changed_moved_or_left_out(data: st.DataObject) -> None:
         journal = open_journal(Path(folder) / "state", World())
         journal.begin("{}", "sha256:plan")
         for step in ("a", "b", "c"):
-            journal.intent(step)
-            journal.ended(step, 0.0)
+            journal.record_intent(step)
+            journal.record_end(step, 0.0)
         lines = journal.file.read_bytes().splitlines(keepends=True)
         # The last line has no follower whose hash would tell; cutting it off claims less, never more.
         at = data.draw(st.integers(0, len(lines) - 2))
@@ -192,8 +192,8 @@ def test_steps_that_run_side_by_side_are_written_one_after_the_other(tmp_path: P
 
     def work(name: str) -> None:
         for number in range(5):
-            journal.intent(f"{name}{number}")
-            journal.ended(f"{name}{number}", 0.0)
+            journal.record_intent(f"{name}{number}")
+            journal.record_end(f"{name}{number}", 0.0)
 
     threads = [Thread(target=work, args=(name,)) for name in "abcdefgh"]
     for thread in threads:
@@ -249,5 +249,5 @@ def test_a_journal_that_cannot_be_closed_says_so(journal: Journal, monkeypatch: 
 def test_the_step_that_was_begun_last_stands_last(journal: Journal) -> None:
     """What is on a device is of the last of those that were begun on it."""
     for step in ("e", "f", "e"):
-        journal.intent(step)
+        journal.record_intent(step)
     assert [*read_past(journal.folder).plans] == ["b", "f", "e"]

@@ -14,8 +14,7 @@ from raidplan.apply.decide.lost_tables import tables_lost
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
-from raidplan.apply.stages.matching import asked_for, match_disks
-from raidplan.apply.stages.resuming import past_of_these
+from raidplan.apply.stages.matching import asked_for, match_disks, match_journal
 from raidplan.apply.teardown.layers import STOPPED
 from raidplan.base.size import MIB
 from raidplan.cli import OK
@@ -184,7 +183,7 @@ def test_disks_that_cannot_be_told_from_new_ones_are_made_anew(tmp_path: Path) -
 def found(plan: Plan, read: Machine, past: Past) -> list[str]:
     asked = asked_for(plan)
     matched = match_disks(asked, read)
-    past = past_of_these(asked, matched, past)
+    past = match_journal(asked, matched, past)
     return [each.place for each in tables_lost(plan, matched.machine, matched.disks, past)]
 
 

@@ -281,10 +281,10 @@ def test_f62_undo_after_the_point_of_no_return_names_the_step(plan: Plan, tmp_pa
     journal = open_journal(folder, World())
     journal.begin(plan_to_json(plan), plan_digest(plan))
     create = next(step for step in plan.steps if step.proof and step.proof.kind == "array")
-    journal.copied({}, [create.id])
-    journal.intent("disk.d0.partition")
-    journal.ended("disk.d0.partition", 1.0)
+    journal.record_copies({}, [create.id])
+    journal.record_intent("disk.d0.partition")
+    journal.record_end("disk.d0.partition", 1.0)
     assert not way_back(plan, read_past(folder), Copies(), Machine(), World()).refusals
-    journal.intent(create.id)
+    journal.record_intent(create.id)
     passed = refusal("not-undoable", "passed", step=create.id, say=create.say)
     assert [*way_back(plan, read_past(folder), Copies(), Machine(), World()).refusals] == [passed]

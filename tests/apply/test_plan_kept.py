@@ -123,7 +123,7 @@ def test_a_plan_that_goes_on_is_held_to_less_than_a_new_one(second: Plan, tmp_pa
         journal = open_journal(folder, world)
         journal.begin(plan_to_json(each), plan_digest(each))
         if each is old:
-            journal.intent(MAKES)
+            journal.record_intent(MAKES)
 
     def refused(past: Past) -> bool:
         said = sentences(decide(old, world.read(old), past, here=False).refusals)

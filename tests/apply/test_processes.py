@@ -24,7 +24,7 @@ from raidplan.apply.world import World
 from raidplan.cli import apply as apply_command
 from raidplan.cli import run as command_line
 from raidplan.cli.progress import events_to
-from raidplan.cli.stopping import stopped_by_signals
+from raidplan.cli.stopping import stop_on_signals
 from raidplan.facts.prove import Deviation
 from raidplan.facts.run import Result
 from raidplan.plan.step import Plan, Run, Step
@@ -67,7 +67,7 @@ def test_f03_a_signal_lets_the_running_step_end_and_begins_no_other(number: int,
         if (event.kind, event.step.id) == ("started", "running"):
             threading.Timer(0.2, strike).start()
 
-    with stopped_by_signals():
+    with stop_on_signals():
         outcome = execute(Plan("h", "", "", (), steps), {}, tell, Silent(), World())
     assert outcome.interrupted and (outcome.done, outcome.left) == (["running"], ["next"])
     assert made.exists() and not (tmp_path / "next").exists()
@@ -77,7 +77,7 @@ def test_f03_what_is_ignored_stays_ignored_and_everything_is_put_back() -> None:
     """As with nohup(1)."""
     before = signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    with stopped_by_signals():
+    with stop_on_signals():
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
         assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
     assert signal.getsignal(signal.SIGTERM) == before
@@ -90,7 +90,7 @@ from raidplan import cli
 from raidplan.apply.execute import execute
 from raidplan.apply.world import World
 from raidplan.cli import apply
-from raidplan.cli.stopping import stopped_by_signals
+from raidplan.cli.stopping import stop_on_signals
 from raidplan.plan.step import Plan, Run, Step
 from tests.apply.silent import Silent
 from tests.apply.silent import carried_out
@@ -99,7 +99,7 @@ wait = "touch begun; sleep 1; touch made"
 steps = (Step("a", "format", "a", Run(("sh", "-c", wait)), "x", targets=("a",)), Step("b", "format", "b", Run(("touch", "next")), "x", targets=("b",), needs=("a",)))
 apply.carry_out = lambda *_: execute(Plan("h", "", "", (), steps), {}, lambda event: None, Silent(), World())
 def run(words):
-    with stopped_by_signals():
+    with stop_on_signals():
         return carried_out(Path("state"))
 cli._run = run
 sys.exit(cli.run([]))
@@ -169,10 +169,10 @@ def test_f07_without_open_files_a_step_fails_and_says_why(tmp_path: Path) -> Non
         done = subprocess.run([sys.executable, "-c", code, str(marker)], cwd=ROOT, capture_output=True, text=True, check=False)  # fmt: skip
         assert done.returncode == 0, done.stderr
         lines = done.stdout.splitlines()
-        assert lines[0] == "intent a"
-        ended = "ended a" in lines
+        assert lines[0] == "record_intent a"
+        ended = "record_end a" in lines
         assert ended == marker.exists() == ("done: a" in lines), done.stdout
-        assert ended or ("failed a" in lines and os.strerror(errno.EMFILE) in done.stdout), done.stdout
+        assert ended or ("record_failure a" in lines and os.strerror(errno.EMFILE) in done.stdout), done.stdout
         seen.add(ended)
     assert seen == {True, False}
 

@@ -10,7 +10,7 @@ import pytest
 
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
-from raidplan.cli.consent import confirmed
+from raidplan.cli.consent import ask_consent
 from raidplan.cli.parser import parse
 from raidplan.cli.progress import events_to
 from raidplan.plan.codec import digest, digests_of, plan_digest, plan_from_json, plan_to_json
@@ -90,10 +90,10 @@ def test_a_plan_in_a_file_that_gives_up_what_the_layout_made_demands_the_digest(
         plan = plan_from_json(text)
         assert plan.own
         arguments = parse("apply", ["plan.json", "--confirm", plan.host])
-        assert not confirmed(plan, arguments)
+        assert not ask_consent(plan, arguments)
         digest = f"--destroy {plan_digest(plan)}"
         assert f"confirm with {digest}" in capsys.readouterr().err
-        assert confirmed(plan, parse("apply", ["plan.json", *digest.split()]))
+        assert ask_consent(plan, parse("apply", ["plan.json", *digest.split()]))
 
 
 def test_an_undo_that_was_cut_off_is_finished(tmp_path: Path) -> None:
@@ -171,6 +171,6 @@ def test_a_step_says_why_it_is_there_as_its_id_did_before(name: str, tmp_path: P
     journal.origins = {step.id: step.origin for step in steps if step.origin.kind != "layout"}
     journal.begin("{}", "sha256:0")
     for step in steps:
-        journal.intent(step.id)
+        journal.record_intent(step.id)
     past = read_past(journal.folder)
     assert {step.id: step.origin for step in steps} == past.origins

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.change.change_array import forgotten
+from raidplan.apply.change.change_array import forget_member
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.past import Past, sectors_as
 from raidplan.apply.journal.sectors import digest_of, sectors_before
@@ -86,7 +86,7 @@ def test_a_device_that_was_being_added_forgets_the_array_with_the_superblock_las
     """Killed meanwhile, the bitmap would be somebody's data without it, and the device never be added."""
     create, box = next(step for step in plan.steps if step.id == "array.data.create"), pair(plan)
     for node in create.guard:
-        action = forgotten(create, f"partition:{node.rpartition('/')[2]}", node, box.machine()).action
+        action = forget_member(create, f"partition:{node.rpartition('/')[2]}", node, box.machine()).action
         assert isinstance(action, Zero)
         assert action.ranges == ((0, 4096), (8192, FRONT - 8192), (SIZE - BACK, BACK), (4096, 4096))
 

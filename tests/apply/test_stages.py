@@ -13,9 +13,9 @@ import pytest
 
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.stages.clearing import clear
-from raidplan.apply.stages.matching import asked_for, match_disks
+from raidplan.apply.stages.matching import asked_for, match_disks, match_journal
 from raidplan.apply.stages.remaining import remain
-from raidplan.apply.stages.resuming import past_of_these, resume
+from raidplan.apply.stages.resuming import Rechecked, resume
 from raidplan.apply.teardown.cleared import Imagined
 from raidplan.facts import Machine
 from tests.apply.recorded_runs import JOURNAL, NAMES, Recorded
@@ -154,11 +154,41 @@ def test_no_pure_stage_opens_anything(name: str, tmp_path: Path) -> None:
     with nothing_opened():
         asked = asked_for(left.layout)
         matched = match_disks(asked, machine)
-        resumed = resume(asked, matched, past_of_these(asked, matched, past), matched.machine)
+        resumed = resume(asked, matched, match_journal(asked, matched, past), Rechecked(matched.machine))
         cleared = clear(asked, matched, resumed)
         remaining = remain(asked, resumed, cleared)
     assert isinstance(cleared.after, Imagined) and not isinstance(cleared.after, Machine)
     assert remaining.left.steps == left.decide(left.layout).left.steps
+
+
+LINE = re.compile(r"│ (\d) (\w+) +(\w+(?:, \w+)*)(?:, …)? {2,}\S.*? {2,}(stages/\w+\.py)")
+"""A stage in the drawing of docs/internals/architecture.md: its number, its name, its types, and its module."""
+
+
+def test_the_drawing_is_of_these_stages() -> None:
+    """Each module says its number and name, has a type of its own, and is called in this order."""
+    page = (ROOT / "docs/internals/architecture.md").read_text()
+    rows = LINE.findall(page)
+    assert [int(number) for number, *_ in rows] == [1, 2, 3, 4, 5, 6]
+    assert {file for *_, file in rows} == {
+        f"stages/{each.name}"
+        for each in (ROOT / "raidplan/apply/stages").glob("*.py")
+        if each.stem != "__init__"
+    }
+    decide = (ROOT / "raidplan/apply/decision.py").read_text().partition("\ndef decide(")[2]
+    called = []
+    for number, name, types, file in rows:
+        tree = ast.parse((ROOT / "raidplan/apply" / file).read_text())
+        assert str(ast.get_docstring(tree)).startswith(f"Stage {number}, {name}: "), file
+        gives = {
+            node.name: ast.unparse(node.returns)
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef) and node.returns
+        }
+        for each in types.split(", "):
+            (function,) = (name for name, given in gives.items() if given in (each, f"tuple[{each}, ...]"))
+            called.append(decide.index(f"= {function}("))
+    assert called == sorted(called)
 
 
 sys.addaudithook(_heard)

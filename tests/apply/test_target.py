@@ -196,7 +196,7 @@ def test_a_system_that_was_out_of_sight_before_its_mounts_is_not_called_missing(
     monkeypatch.setattr(apply_command, "decide", partial(decide, here=False))
     after = apply_command._decide_again(before, Journal(root / "var/lib/raidplan", world))
     assert {step.id for step in after.postponed} >= {"config.fstab", "config.initramfs"}
-    assert apply_command.missing(after) == () and apply_command.installed(after)
+    assert apply_command.missing(after) == () and apply_command.is_installed(after)
     (words,) = apply_command.waiting(after)
     assert "/mnt" in words and "mmdebstrap" not in words
     assert apply_command._hand_over(after, root / "none", world) == STOPPED
@@ -674,7 +674,7 @@ def test_adopted_below_a_target_where_the_journal_was_lost(tmp_path: Path) -> No
     assert {each.step.proof.kind for each in found if each.step.proof} >= {"array", "filesystem", "swap"}
     for each in found:
         assert not each.reasons
-        journal.adopted(each.step.id, each.made)
+        journal.record_adoption(each.step.id, each.made)
     assert apply(plan(), Simulated(plan(), root, state)) == "nothing to do"
     install(root)
     assert apply(plan(), Simulated(plan(), root, state)) == "done" and own_files(root) == before

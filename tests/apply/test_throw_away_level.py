@@ -153,7 +153,7 @@ def test_without_its_journal_it_is_adopted(tmp_path: Path, state: State) -> None
     looks = [*look(plan, named, journal.past, lambda argv: Result(tuple(argv), 0, "", ""))]
     assert "array.a.create" in {each.step.id for each in looks} and not any(each.reasons for each in looks)
     for each in looks:
-        journal.adopted(each.step.id, each.made)
+        journal.record_adoption(each.step.id, each.made)
     assert apply(plan, Simulated(plan, root, state)) == "nothing to do"
 
 

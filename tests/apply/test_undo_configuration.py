@@ -303,9 +303,9 @@ def test_a_file_without_a_copy_is_named(
     state, later = again(before, root), changed_plan(tmp_path, both)
     journal = open_journal(root / FOLDER, Simulated(later, root, state))
     journal.begin(plan_to_json(later), plan_digest(later))
-    journal.copied({}, [])
-    journal.intent("config.fstab")
-    journal.ended("config.fstab", 0.1)
+    journal.record_copies({}, [])
+    journal.record_intent("config.fstab")
+    journal.record_end("config.fstab", 0.1)
     assert undone(later, root, state) == 4
     none = refusal("not-undoable", "no-copy", place="/etc/fstab")
     assert refusal_text(none) in capsys.readouterr().err

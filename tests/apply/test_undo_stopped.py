@@ -85,7 +85,7 @@ def test_what_changes_while_the_list_is_read_is_looked_at_again(
         (root / LINK).write_text((root / LINK).read_text() + "# theirs\n")
         return True
 
-    monkeypatch.setattr(undo, "agreed", yes)
+    monkeypatch.setattr(undo, "ask_host_name", yes)
     world = Simulated(plan, root, state)
     assert undo.undo(arguments(plan, root), world) == 4 and not world.effects
     assert "the machine changed" in capsys.readouterr().err

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply import decision, world
+from raidplan.apply import world
+from raidplan.apply.stages import rechecking
 from raidplan.cli import run
 from raidplan.cli.apply import TRIES, _apply
-from raidplan.cli.consent import confirmed
+from raidplan.cli.consent import ask_consent
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
 from raidplan.plan.codec import plan_digest
@@ -51,7 +52,7 @@ def asked(
     plan: Plan, monkeypatch: pytest.MonkeyPatch, typed: str | None = None, confirm: str | None = None, destroy: str | None = None
 ) -> bool:  # fmt: skip
     monkeypatch.setattr("sys.stdin", io.StringIO("") if typed is None else Terminal(typed + "\n"))
-    return confirmed(plan, argparse.Namespace(confirm=confirm, destroy=destroy))
+    return ask_consent(plan, argparse.Namespace(confirm=confirm, destroy=destroy))
 
 
 @pytest.mark.parametrize("typed", ["pair", " pair "])
@@ -185,7 +186,7 @@ class HalfMade:
             meanwhile(len(self.shown))
             return True
 
-        self.monkeypatch.setattr("raidplan.cli.apply.confirmed", confirm)
+        self.monkeypatch.setattr("raidplan.cli.apply.ask_consent", confirm)
         arguments = argparse.Namespace(
             state=str(self.world.root / JOURNAL), events=None, color="never", output=None, all_steps=False
         )
@@ -200,7 +201,7 @@ def half_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HalfMade:
     with pytest.raises(Killed):
         apply(plan, Cut(plan, root, state, "mke2fs", "during"))
     monkeypatch.setattr("raidplan.apply.stages.refusing.preflight", lambda situation, here=True: [])
-    monkeypatch.setattr(decision, "look_closer", lambda plan, machine, disks, past: machine)
+    monkeypatch.setattr(rechecking, "look_closer", lambda plan, machine, disks, past: machine)
     monkeypatch.setattr("os.geteuid", lambda: 0)
     return HalfMade(plan, Simulated(plan, root, state), monkeypatch)
 

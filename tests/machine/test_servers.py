@@ -255,7 +255,7 @@ def test_a_disk_is_pulled_as_predicted_and_the_control_fails(
         apply_plan(stages, rig.twin, PLAN, plan.host, NOTHING)
         rig.put_programs()  # the records are of before the power cut
 
-    monkeypatch.setattr(rehearsal, "begun", begun)
+    monkeypatch.setattr(rehearsal, "start_twin", begun)
     monkeypatch.setattr(rehearsal, "make", make)
     out = tmp_path / "report.json"
     code = run(["rehearse", str(server.file), "--faults", disk, "-o", str(out)])

@@ -195,7 +195,7 @@ def _gives(statement: ast.stmt, function: ast.FunctionDef) -> bool:
         case ast.Return(ast.Name("REFUSED") | ast.Call(ast.Name("_refuse"))):
             return True
         case ast.Return(ast.Constant(False)):
-            return returns == "bool" and function.name in ("confirmed", "_exactly", "_may_be_typed")
+            return returns == "bool" and function.name in ("ask_consent", "_exactly", "_may_be_typed")
         case ast.Return(ast.expr() as value):
             return returns in ("list[str]", "list[Refusal]", "list[Use]", "list[Failure]")
         case ast.Raise(ast.Call(args=[_, *_]) | ast.Attribute(attr="by_hand")):

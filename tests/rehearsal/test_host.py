@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.cli import INTERRUPTED, UNABLE, run
-from raidplan.cli.stopping import stopped_by_signals
+from raidplan.cli.stopping import stop_on_signals
 from raidplan.review.pipeline import load
 from raidplan.twin.rehearsal import host
 from raidplan.twin.rehearsal.host import EMULATION, PARTS, Lacking, accelerator, check_host, image_in
@@ -242,7 +242,7 @@ def test_a_probe_that_is_asked_to_end_ends_first(tmp_path: Path, monkeypatch: py
     script = f"import os, signal, time\nos.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(1)\nopen('{tmp_path}/ended', 'w')"
     (tmp_path / "vagrant" / "accelerator.py").write_text(script)
     monkeypatch.setattr(host, "files", lambda _: tmp_path)
-    with pytest.raises(KeyboardInterrupt), stopped_by_signals():
+    with pytest.raises(KeyboardInterrupt), stop_on_signals():
         accelerator()
     assert (tmp_path / "ended").exists()
 
@@ -250,7 +250,7 @@ def test_a_probe_that_is_asked_to_end_ends_first(tmp_path: Path, monkeypatch: py
 LEFT = """\
 import os, signal, sys, tempfile
 from pathlib import Path
-from raidplan.cli.stopping import stopped_by_signals
+from raidplan.cli.stopping import stop_on_signals
 from raidplan.twin.server import Disk, Image, Twin, machine
 made = tempfile.mkdtemp
 def interrupted(*words, **options):
@@ -261,7 +261,7 @@ def interrupted(*words, **options):
 tempfile.mkdtemp = interrupted
 machine.lay_out = lambda *_: None
 Twin._boot = lambda *_: None
-with stopped_by_signals():
+with stop_on_signals():
     twin = Twin.start([Disk("a", 4096)], image=Image(Path("/"), Path("/key")))
     os.kill(os.getpid(), signal.SIGTERM)
 """
@@ -286,7 +286,7 @@ def test_a_qemu_that_is_just_being_started_does_not_stay(number: signal.Signals,
 STARTED = """\
 import os, signal, subprocess, sys
 from pathlib import Path
-from raidplan.cli.stopping import stopped_by_signals
+from raidplan.cli.stopping import stop_on_signals
 from raidplan.twin.server import boot
 from raidplan.twin.server.hardware import Machine
 from raidplan.twin.server.image import Image
@@ -301,7 +301,7 @@ boot.qemu_arguments = lambda *_: ["tail", "--follow=name", "--retry", f"{folder}
 image = Image(folder, folder / "key")
 (folder / "host_key.pub").write_text("ssh-ed25519 AAAA")
 shell = boot.Shell(folder / "ssh_config", 0, folder / "ssh")
-with stopped_by_signals():
+with stop_on_signals():
     boot.power_on(Machine(()), None, image, shell, folder / "log", 0.0)
 """
 

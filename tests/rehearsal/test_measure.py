@@ -110,14 +110,18 @@ def test_no_more_is_moved_than_there_is_room_for(tmp_path: Path, monkeypatch: py
         scripts.append(script)
         return size / measure.MIB
 
-    monkeypatch.setattr(measure, "_timed", timed)
+    monkeypatch.setattr(measure, "_time", timed)
     rig: Any = SimpleNamespace(
         twin=SimpleNamespace(run=lambda *_, **__: None), subject=SimpleNamespace(topology=topology)
     )
     whole = topology.devices["p"].size // measure.MIB
-    assert 200 < whole < 256 and measure._read(rig, "p", 1e9) == whole and f"count={whole} " in scripts[0]
-    assert measure._written(rig, "/srv/p", 1e9) == pytest.approx(whole / 2, abs=1)
-    assert measure._read(rig, "p", 1e6) == 9, "ten seconds of it"
+    assert (
+        200 < whole < 256
+        and measure._measure_reading(rig, "p", 1e9) == whole
+        and f"count={whole} " in scripts[0]
+    )
+    assert measure._measure_writing(rig, "/srv/p", 1e9) == pytest.approx(whole / 2, abs=1)
+    assert measure._measure_reading(rig, "p", 1e6) == 9, "ten seconds of it"
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, TwinError])
@@ -133,7 +137,7 @@ def test_who_interrupts_readers_side_by_side_does_not_wait_for_them(
         seen.append(ended.wait(20))
         return rate
 
-    monkeypatch.setattr(measure, "_read", read)
+    monkeypatch.setattr(measure, "_measure_reading", read)
     rig: Any = None
     began = time.monotonic()
     with pytest.raises(failure):
@@ -146,10 +150,10 @@ def test_a_mount_point_with_a_blank_is_one_word(tmp_path: Path, monkeypatch: pyt
     file = tmp_path / "mirrors.yaml"
     file.write_text(MIRRORS.replace("/srv/p", "'/srv/my p'"))
     topology, said = load(str(file)).topology, list[str]()
-    monkeypatch.setattr(measure, "_timed", lambda _, script, size: said.append(script) or 1.0)
+    monkeypatch.setattr(measure, "_time", lambda _, script, size: said.append(script) or 1.0)
     run = SimpleNamespace(run=lambda script, **_: said.append(script))
     rig: Any = SimpleNamespace(twin=run, subject=SimpleNamespace(topology=topology))
-    measure._written(rig, "/srv/my p", 1e6)
+    measure._measure_writing(rig, "/srv/my p", 1e6)
     named = [word for script in said for word in shlex.split(script) if "rehearsal.rate" in word]
     assert named == ["of=/srv/my p/rehearsal.rate", "/srv/my p/rehearsal.rate;"]
 
@@ -245,7 +249,7 @@ def test_the_progress_of_a_rebuild_is_that_of_its_array(name: str, line: str, do
         def run(self, *_: object) -> object:
             return SimpleNamespace(stdout=MDSTAT.format(md127=line))
 
-    assert rebuilding._done(Guest(), name) == done  # type: ignore[arg-type]
+    assert rebuilding._rebuilt_kib(Guest(), name) == done  # type: ignore[arg-type]
 
 
 class Spared:
@@ -369,8 +373,8 @@ def _measures(monkeypatch: pytest.MonkeyPatch, off: float, *, held: bool = True)
         return Rebuilt(pace * off, {"normal": 0.01, "degraded": 0.02, "rebuilding": 0.04})
 
     monkeypatch.setattr(measure, "rebuild", rebuilt)
-    monkeypatch.setattr(measure, "_read", rate)
-    monkeypatch.setattr(measure, "_written", rate)
+    monkeypatch.setattr(measure, "_measure_reading", rate)
+    monkeypatch.setattr(measure, "_measure_writing", rate)
     monkeypatch.setattr("tests.rehearsal.stand_in.StandIn.monitor", lambda self: Monitor(), raising=False)
     monkeypatch.setattr(measure, "_limits", lambda twin: [("limit0", 100)])
     return limits

@@ -61,7 +61,7 @@ def test_a_rate_is_measured_of_whole_disks(tmp_path: Path, monkeypatch: pytest.M
     rig = rig_of(WHOLE, tmp_path)
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr(rebuilding, "_rate", lambda *_: 5e6)
-    monkeypatch.setattr(rebuilding, "_ended", lambda *_: True)
+    monkeypatch.setattr(rebuilding, "_has_ended", lambda *_: True)
     assert measure.rebuild(rig, "five", 1.0).bytes_per_second == 5e6
     twin: Any = rig.twin
     assert any("--fail /dev/sda " in call for call in twin.calls)

@@ -248,7 +248,7 @@ def test_a_machine_that_ends_at_once_was_never_tried_unless_the_guest_ended_it(
 def test_a_machine_that_is_ended_by_us_has_not_failed(process: Begin) -> None:
     one, other = process("exec sleep 60"), process("exit 3")
     one.kill()
-    assert other.wait(20) and other.failed and one.ended() and not one.failed
+    assert other.wait(20) and other.failed and one.has_ended() and not one.failed
 
 
 def test_a_start_for_which_there_is_no_room_says_so(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from raidplan.twin.server import image as images
 from raidplan.twin.server.failure import BuildError
-from raidplan.twin.server.image import cache_folder, find_or_build, locked
+from raidplan.twin.server.image import cache_folder, find_or_build, hold_lock
 from raidplan.twin.server.recipe import Recipe
 from raidplan.twin.server.sources import debian_sources
 
@@ -224,10 +224,10 @@ def test_who_waits_for_the_image_of_another_process_says_so(tmp_path: Path) -> N
     with ThreadPoolExecutor(1) as pool:
 
         def wait() -> None:
-            with locked(path, said.append):
+            with hold_lock(path, said.append):
                 said.append("mine")
 
-        with locked(path, said.append):
+        with hold_lock(path, said.append):
             waiting = pool.submit(wait)
             end = time.monotonic() + 20
             while not said and time.monotonic() < end:

@@ -11,11 +11,11 @@ from dataclasses import replace
 from raidplan.apply.change.array_by_hand import policy_by_apply
 from raidplan.apply.change.change_array import consistency, redundancy, spares
 from raidplan.apply.change.change_contents import (
-    activated,
+    activate,
     flags,
     label,
     priority,
-    reserved,
+    reserve,
     volume_read_ahead,
 )
 from raidplan.apply.change.difference import Difference, NotInPlace
@@ -93,11 +93,11 @@ IN_PLACE: Mapping[tuple[str, str], Callable[[Difference], Iterator[Step]]] = {
     ("array", "members"): members,
     ("array", "spares"): spares,
     ("filesystem", "label"): label,
-    ("filesystem", "reserved_blocks"): reserved,
+    ("filesystem", "reserved_blocks"): reserve,
     ("mount", "flags"): flags,
     ("swap", "label"): label,
     ("swap", "priority"): priority,
-    ("volume", "active"): activated,
+    ("volume", "active"): activate,
     ("volume", "read_ahead"): volume_read_ahead,
 }
 """By kind and property: the function that changes it."""

@@ -78,7 +78,7 @@ def spares(difference: Difference) -> Iterator[Step]:
             targets=(node,),
         )
         yield remove
-        yield forgotten(difference.step, identity, node, difference.machine, (remove.id,))
+        yield forget_member(difference.step, identity, node, difference.machine, (remove.id,))
 
 
 def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
@@ -88,7 +88,7 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
     begun = f"{difference.step.id}{ADDED}{verb}" in difference.past.begun
     if begun and {*difference.machine.carried(identity)} == {member_of(uuid)}:
         # It was killed before the array took it; mdadm writes the superblock first. Without one, the guard decides.
-        clear = forgotten(difference.step, identity, node, difference.machine)
+        clear = forget_member(difference.step, identity, node, difference.machine)
         yield clear
         before = (clear.id,)
     yield difference.then(
@@ -115,10 +115,12 @@ def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterato
         ours = member_of(step.proof.key) in machine.carried(identity)
         if ours and identity not in inside and removed in past.begun | past.ended:
             node = _safe_node(runs_as(step.awaits[0], found), identity, plan, "left-spare")
-            yield forgotten(step, identity, node, machine)
+            yield forget_member(step, identity, node, machine)
 
 
-def forgotten(step: Step, identity: str, node: str, machine: Machine, after: tuple[str, ...] = ()) -> Step:
+def forget_member(
+    step: Step, identity: str, node: str, machine: Machine, after: tuple[str, ...] = ()
+) -> Step:
     """Takes the superblock of the array from a device that is not in it, and its bitmap, which mdadm would leave there.
 
     Else the device could not be proven blank when it is wanted again. Raises NotInPlace if something came onto it since that was begun.

@@ -41,7 +41,7 @@ def _mounted(difference: Difference) -> str:
     return next((point for point, mount in mounts.items() if mount.get("source") == device), "")
 
 
-def reserved(difference: Difference) -> Iterator[Step]:
+def reserve(difference: Difference) -> Iterator[Step]:
     blocks, kind = str(difference.planned), FILESYSTEMS[str(difference.found["type"])]
     command = argv(kind.changed["reserved_blocks"], planned=blocks, node=difference.node)
     say = f"keep {blocks} blocks of {difference.step.named} for root"
@@ -85,7 +85,7 @@ def volume_read_ahead(difference: Difference) -> Iterator[Step]:
     )
 
 
-def activated(difference: Difference) -> Iterator[Step]:
+def activate(difference: Difference) -> Iterator[Step]:
     """Activates the volume: lvcreate was interrupted, or nothing activates groups here, as in a rescue system."""
     proof = difference.step.proof
     volume = proof.key if proof else ""

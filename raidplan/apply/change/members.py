@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from raidplan.apply.change.change_array import forgotten, runs
+from raidplan.apply.change.change_array import forget_member, runs
 from raidplan.apply.change.difference import Difference
 from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note, note
@@ -42,7 +42,7 @@ def members(difference: Difference) -> Iterator[Step]:
     if action != IDLE and not begun:
         raise difference.after_sync("syncing")
     left = [
-        forgotten(step, identity, device, difference.machine)
+        forget_member(step, identity, device, difference.machine)
         for identity, device in empty.items()
         if difference.machine.carried(identity)
     ]

@@ -73,7 +73,7 @@ class Prioritised:
 Obsolete = Standing | Tuned | Mounted | Prioritised
 
 
-def left_standing(plan: Plan, machine: Machine, past: Past) -> Iterator[Standing]:
+def obsolete_objects(plan: Plan, machine: Machine, past: Past) -> Iterator[Standing]:
     """Objects of earlier versions that still exist and are in no layout now."""
     described = {str(step.proof.identity) for step in plan.steps if step.proof}
     for kind, key in map(Identity.read, sorted(past.made - described)):
@@ -83,7 +83,7 @@ def left_standing(plan: Plan, machine: Machine, past: Past) -> Iterator[Standing
             yield Standing(kind, next((str(each) for each in known if each), key), key)
 
 
-def left_running(plan: Plan, machine: Machine) -> Iterator[Obsolete]:
+def obsolete_settings(plan: Plan, machine: Machine) -> Iterator[Obsolete]:
     """Settings of our own files that are still in effect and that this layout does not ask for, as long as the files name them."""
     yield from _tuned(plan, machine)
     yield from _mounted(plan, machine)

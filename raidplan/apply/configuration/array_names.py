@@ -1,8 +1,8 @@
-"""The names of arrays in the kernel: numbers, from md127 down in the order in which a boot finds them; or by `md_NAME`, where
-mdadm.conf says `CREATE names=yes`.
+"""The names of arrays in the kernel: numbers from md127 down, or `md_NAME` where mdadm.conf says `CREATE names=yes`.
 
-That line counts for all arrays of the machine, and an earlier version of raidplan wrote it. Where it stands in our block it
-goes in a step of its own, and it stays as long as a line of somebody calls an array by such a name.
+Numbers go down in the order in which a boot finds the arrays. The line counts for all arrays of the machine, and an earlier
+version of raidplan wrote it. Where it stands in our block it goes in a step of its own, and it stays as long as a line of
+somebody calls an array by such a name.
 """
 
 from __future__ import annotations

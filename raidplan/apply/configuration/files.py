@@ -1,4 +1,4 @@
-"""Writing configuration files, whole or not at all: written beside, synced, renamed.
+"""The writing of configuration files, whole or not at all: written beside, synced, renamed.
 
 Mode and owner stay, and the earlier version is kept, but for files that end with the boot.
 """

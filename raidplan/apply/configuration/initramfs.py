@@ -1,4 +1,4 @@
-"""Renews the initramfs: makes the image aside, reads it to its end, and only then puts it in place of the present one.
+"""The renewal of the initramfs: an image made aside, read to its end, and only then put in place of the present one.
 
 update-initramfs puts in place what it made without a look into it, and ends with 0 where it did nothing. So its two
 halves are run here, with the proof between them: mkinitramfs(8), and the hooks that tell boot loaders of a new image.
@@ -22,9 +22,9 @@ from raidplan.facts.initramfs import (
     Unreadable,
     arrays_named,
     encryptions_opened,
-    held,
     images,
     outdated,
+    read_configuration,
     unpacker,
 )
 from raidplan.facts.mounts import read_mounts
@@ -161,7 +161,7 @@ def unproven(made: Iterable[Path], action: RenewInitramfs, root: Path) -> Iterat
         try:
             missing = sorted(set(action.arrays) - arrays_named(image))
             closed = sorted(set(action.encrypted) - encryptions_opened(image))
-            has_lvm, behind = held(image).lvm, outdated(image, root)
+            has_lvm, behind = read_configuration(image).lvm, outdated(image, root)
         except Unreadable as error:
             yield from error.failures
             continue

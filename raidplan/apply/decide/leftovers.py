@@ -1,4 +1,4 @@
-"""Whether content can be left from an interrupted step: compares everything on the device, and every device on top of it.
+"""Content that can be left from an interrupted step: everything on the device, and every device on top of it, compared.
 
 A pure function of a machine; what no tool recognises on a device is in its `stain` (recheck.py).
 """

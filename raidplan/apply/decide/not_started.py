@@ -1,5 +1,4 @@
-"""Arrays that are not assembled, or not started, and volumes that are not active: their content cannot be seen, so nothing
-can be decided.
+"""Arrays that are not assembled or not started, and volumes that are not active: nothing can be decided about unseen content.
 
 mdadm starts an array by itself as soon as all members are there that the newest of them speaks of. After a power cut
 one may have missed the last update of its superblock; then a timer starts the array half a minute later

@@ -1,4 +1,4 @@
-"""Whether a device is blank, asked of the device itself right before a step writes over it."""
+"""The guard of a step: its devices must be blank, asked of each device itself right before the step writes over it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps the partitions of a disk where they are.
+"""A lock on the partitions of a disk, which keeps them where they are.
 
 When a program that wrote to a disk closes it, udev reads the partition table again: for a moment the partitions and
 every name of theirs disappear. It does so only under an exclusive lock of the disk

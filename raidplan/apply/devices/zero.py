@@ -48,7 +48,7 @@ def zero(device: str, action: Zero, tell: Callable[[float], None] = lambda share
         ranges = action.within(os.lseek(descriptor, 0, os.SEEK_END))
         before, all_of_it = 0, sum(size for _, size in ranges)
         for start, size in ranges:
-            for done in _written(descriptor, start, size):
+            for done in _write_zeroes(descriptor, start, size):
                 tell((before + done) / all_of_it)
             os.fsync(descriptor)  # in this order also where the power goes
             before += size
@@ -126,7 +126,7 @@ def _patiently(act: Callable[[], object]) -> None:
         time.sleep(LOOK_AGAIN_SECONDS)
 
 
-def _written(descriptor: int, start: int, size: int) -> Iterator[int]:
+def _write_zeroes(descriptor: int, start: int, size: int) -> Iterator[int]:
     """Writes zeroes, and tells after each part how many bytes were written."""
     nothing = memoryview(bytes(min(size, MIB)))
     done = 0

@@ -91,46 +91,46 @@ class Journal:
         self.world.clock = seconds(self._add("open", format=FORMAT, plan=plan_digest, boot=boot_id()))
         self.world.replace(file, plan.encode(), like=file, mode=0o600)
 
-    def intent(self, step: str, sectors: bytes = b"") -> None:
-        """The step's effect comes next; `sectors` is what it finds on the device that it clears."""
+    def record_intent(self, step: str, sectors: bytes = b"") -> None:
+        """Records that the step's effect comes next; `sectors` is what it finds on the device that it clears."""
         listed = [loss_to_row(each) for each in self.cleared.get(step, ())]
         cleared = {"clears": listed} if listed else {}
         self._add("intent", step=step, **self._on(step), **self._why(step), **cleared, **self._keep(sectors))
 
-    def ended(self, step: str, seconds: float, made: str = "") -> None:
-        """The action of the step succeeded; `made` is the object that it creates, `kind:key`."""
+    def record_end(self, step: str, seconds: float, made: str = "") -> None:
+        """Records that the action of the step succeeded; `made` is the object that it creates, `kind:key`."""
         self._add("ended", step=step, seconds=round(seconds, 3), **({"made": made} if made else {}))
 
-    def failed(self, step: str, message: str) -> None:
-        """The action of the step failed; nobody knows what it left behind."""
+    def record_failure(self, step: str, message: str) -> None:
+        """Records that the action of the step failed; nobody knows what it left behind."""
         self._add("failed", step=step, message=message[:2000])
 
-    def refused(self, step: str, message: str) -> None:
-        """The guard of the step did not hold: nothing was done."""
+    def record_refusal(self, step: str, message: str) -> None:
+        """Records that the guard of the step did not hold: nothing was done."""
         self._add("refused", step=step, message=message[:2000])
 
-    def adopted(self, step: str, made: str) -> None:
-        """The object of a step was looked at and found whole."""
+    def record_adoption(self, step: str, made: str) -> None:
+        """Records that the object of a step was looked at and found whole."""
         self._add("adopted", step=step, made=made, **self._on(step))
 
-    def forgotten(self, step: str) -> None:
-        """The step no longer counts, by decision of a person: its object does not exist, or no layout has it."""
+    def forget(self, step: str) -> None:
+        """Records that the step no longer counts, by decision of a person: its object does not exist, or no layout has it."""
         self._add("forgotten", step=step)
 
-    def copied(self, digests: Mapping[str, str], final: Sequence[str]) -> None:
-        """The content that will be overwritten was copied; after the steps `final` there is no way back."""
+    def record_copies(self, digests: Mapping[str, str], final: Sequence[str]) -> None:
+        """Records that the content that will be overwritten was copied; after the steps `final` there is no way back."""
         self._add("copied", copies=dict(digests), final=list(final))
 
-    def undoing(self) -> None:
-        """The run is about to be undone."""
+    def begin_undo(self) -> None:
+        """Records that the run is about to be undone."""
         self._add("undoing")
 
-    def restored(self, disk: str) -> None:
-        """The disk is as it was before the run: from here on, what is on it is its owner's."""
+    def record_restore(self, disk: str) -> None:
+        """Records that the disk is as it was before the run: from here on, what is on it is its owner's."""
         self._add("restored", disk=disk)
 
-    def undone(self) -> None:
-        """Everything is as it was before the run."""
+    def end_undo(self) -> None:
+        """Records that everything is as it was before the run."""
         self._add("undone")
         self._drop_kept()
 

@@ -1,5 +1,6 @@
-"""The sectors of a device right before it is cleared, or made into something, as fingerprints beside the journal: by them what an
-interrupted step has left of them is known from what came since.
+"""The fingerprints of a device's sectors right before they are cleared or written over, kept beside the journal.
+
+By them what an interrupted step has left of the sectors is known from what came since.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""A hash of a step's action on a device and of the disks below it, for the journal: only a record with the same hash speaks
-of this step on these disks. A name in a layout can get another disk, and a step another command.
+"""The fingerprints of a step in the journal: hashes of its action on each device, and of the disks below that.
+
+Only a record with the same hash speaks of this step on these disks: a name in a layout can get another disk, and a step
+another command.
 """
 
 from __future__ import annotations

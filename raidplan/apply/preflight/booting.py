@@ -1,4 +1,4 @@
-"""Whether the machine can start what the plan installs: its firmware, the signatures that this asks for, and what GRUB reads."""
+"""The firmware and GRUB of this machine against the plan: whether they can start what it installs, and by which signatures."""
 
 from __future__ import annotations
 

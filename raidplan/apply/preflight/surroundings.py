@@ -1,5 +1,7 @@
-"""The surroundings of an apply: rights, udev, owners of the tools, room and permission to write files; all asked without
-writing."""
+"""The surroundings of an apply: rights, udev, owners of the tools, room and permission to write files.
+
+All is asked without writing.
+"""
 
 from __future__ import annotations
 

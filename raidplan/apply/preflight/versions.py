@@ -1,4 +1,4 @@
-"""The abilities of the programs of a plan, by version: one table for the preflight, the page and the probes.
+"""The least version of a program for each option, and its behaviour by version: one table for the preflight, the page and the probes.
 
 Read from the programs' own release notes and sources. `tests/apply/test_versions.py` holds the rows against the
 programs that are installed.

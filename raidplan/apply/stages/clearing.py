@@ -1,4 +1,4 @@
-"""Stage 3, clear: obstacles on disks with `wipe: true`, and the machine as it will be without them."""
+"""Stage 4, clear: obstacles on disks with `wipe: true`, and the machine as it will be without them."""
 
 from __future__ import annotations
 

@@ -1,10 +1,13 @@
-"""Stage 1, match: which disk of the machine is which disk of the layout."""
+"""Stage 1, match: which disk of the machine is which disk of the layout, and the journal's entries on these steps and disks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from raidplan.apply.decide.marked_volumes import with_marked_volumes
+from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.step_fingerprints import marks, marks_of_added, marks_of_disks, of_these_disks
 from raidplan.apply.refusal import Refusal, refusal, unmatched
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.kept import unlike_described
@@ -48,6 +51,18 @@ def match_disks(asked: Asked, machine: Machine) -> Matched:
     named = machine.named({disk.node: name for name, disk in disks.items()})
     refusals = (*map(unmatched, mismatches), *_kept_disks(asked.layout, disks, named))
     return Matched(disks, named, refusals)
+
+
+def match_journal(asked: Asked, matched: Matched, past: Past) -> Past:
+    """The journal without what it says of other steps, or of other disks."""
+    kinds = ("change", "clear", "teardown")
+    added = {step: past.marks[step] for step in past.marks if past.origin(step).kind in kinds}
+    now = {
+        **marks_of_added(asked.layout, matched.disks, added),
+        **marks(asked.layout, matched.disks),
+    }
+    of_these = of_these_disks(past, now, marks_of_disks(asked.layout, matched.disks))
+    return with_marked_volumes(of_these, asked.layout, matched.machine)
 
 
 def _kept_disks(plan: Plan, disks: Mapping[str, DiskFact], machine: Machine) -> Iterator[Refusal]:

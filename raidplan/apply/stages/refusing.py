@@ -1,4 +1,4 @@
-"""Stage 5, refuse: every reason to change nothing."""
+"""Stage 6, refuse: every reason to change nothing."""
 
 from __future__ import annotations
 

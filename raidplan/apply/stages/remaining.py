@@ -1,4 +1,4 @@
-"""Stage 4, remaining: the steps that this machine still needs, with those that remove earlier configuration."""
+"""Stage 5, remaining: the steps that this machine still needs, those among them that must wait, and removals of earlier configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking arrays and volume groups apart, from the top: contents through their own layer, then the layer."""
+"""The steps that take arrays, encryptions and volume groups apart, from the top: contents through their own layer, then the layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps that clear targets, from the top: a pure function of a plan and a machine.
+"""The steps that clear targets, all together: a pure function of a plan and a machine.
 
 Contents go through their own layer, then the layer itself, then every place on the disks where a superblock or
 a table can be, then the ranges where partitions are to be. What shows in a new array or volume afterwards can

@@ -1,4 +1,4 @@
-"""Safety copies: the present content where a plan is going to write, as files beside the journal.
+"""The files of safety copies beside the journal: their form, packed and read again.
 
 One packed file for each disk, and one for the configuration; their digests are in the journal. A part of a run that
 has more to keep adds another file: of several of one disk, and of the configuration, the last one counts.

@@ -1,4 +1,4 @@
-"""The copies that are made before the first step of a run, and before every further part of a resumed one.
+"""The choice and the making of safety copies: bytes of each disk and files, before the first step of a run and further parts.
 
 Both ends of everything that is written over, and every range that is cleared: partition tables, md superblocks,
 LVM metadata and the signatures of file systems lie there. Of the configuration, the files and the switched units.
@@ -158,7 +158,7 @@ def keep(start: Start, folder: Path) -> tuple[dict[str, str], list[str]]:
         more[CONFIGURATION] = packed_configuration(configuration)
     covered = [kept[name] for name, (_, _, mixed) in due.items() if not mixed]
     final = [*no_way_back(start.left, covered), *(step for _, lost, _ in due.values() for step in lost)]
-    return _stored(place, more, past, world), final
+    return _store(place, more, past, world), final
 
 
 def _of_disk(start: Start, name: str, known: Copy | None, keep: Wanted) -> tuple[Copy | None, list[str], bool]:  # fmt: skip
@@ -239,7 +239,7 @@ def _units(start: Start, known: Mapping[str, UnitCopy]) -> dict[str, UnitCopy]:
     return found
 
 
-def _stored(place: Path, more: Mapping[str, bytes], past: Past, world: World) -> dict[str, str]:
+def _store(place: Path, more: Mapping[str, bytes], past: Past, world: World) -> dict[str, str]:
     """Writes the files, each beside what was kept earlier; their digests. Raises NoRoom, OSError."""
     digests: dict[str, str] = {}
     for name, data in more.items():

@@ -207,7 +207,7 @@ class Disk(Model, Kind):
             return gpt.place(
                 self.size, [size for _, size, _ in table], sector_bytes=self.logical_block or 512
             )
-        except ValueError as problem:
+        except ValueError as error:
             rests = sum(size is None for _, size, _ in table)
             if rests > 1:
                 raise Impossible(
@@ -223,7 +223,7 @@ class Disk(Model, Kind):
                     f"{name} has {human(self.size)}, which is too little for a partition table",
                     "correct its size",
                 ) from None
-            raise self._too_large(name, path, [size for _, size, _ in table], str(problem)) from None
+            raise self._too_large(name, path, [size for _, size, _ in table], str(error)) from None
 
     def _too_large(self, name: str, path: Path, sizes: Sequence[int | None], problem: str) -> Impossible:
         """Each size in whole MiB, as it is made; a rest needs one."""

@@ -71,9 +71,9 @@ class Machine:
         disks = (self.topology.layout.hardware.disks[disk] for disk in node.disks)
         entries = tuple((disk.size, disk.rate, disk.keep) for disk in disks)
         stops, rates = tuple(map(self.marks.stops.get, paths)), tuple(map(self.marks.rates.get, links))
-        return node.kind, self.said(node), parts, entries, stops, rates
+        return node.kind, self.words_of(node), parts, entries, stops, rates
 
-    def said(self, node: Node) -> str:
+    def words_of(self, node: Node) -> str:
         """A component in a few words, and how many are drawn as one."""
         if node.kind == "host":
             return "host"
@@ -102,7 +102,7 @@ class Machine:
 
     def _rows(self, node: Node) -> Iterator[Row]:
         yield Row(node.title, "name", "ink")
-        yield Row(self.said(node))
+        yield Row(self.words_of(node))
         if node.kind == "host":
             return
         if stops := stops_row(node.path, self.marks, self.things):
@@ -143,9 +143,9 @@ class Machine:
         if node.path not in self.marks.rates:
             return Label()
         rate = self.marks.rates[node.path]
-        return Label(words.rate(rate) + " each" * bool(node.alike), self.held(node), rate is not None)
+        return Label(words.rate(rate) + " each" * bool(node.alike), self.holds_back(node), rate is not None)
 
-    def held(self, node: Node) -> bool:
+    def holds_back(self, node: Node) -> bool:
         """The component holds something back, or one of those that are drawn with it."""
         return any(path in self.marks.holds for path in node.paths)
 
@@ -236,7 +236,7 @@ class Machine:
     def _component(self, number: int, node: Node) -> Box:
         column, high = self.columns[number], self.card_height
         x, y = self.lefts[column], self.middles[number] - high // 2
-        tone = "host" if node.kind == "host" else "part held" if self.held(node) else "part"
+        tone = "host" if node.kind == "host" else "part held" if self.holds_back(node) else "part"
         frame = Rect(x, y, self.widths[column], high, tone, 5)
         return card(node.path, frame, self.rows[number], self._title(node))
 

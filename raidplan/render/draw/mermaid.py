@@ -108,10 +108,10 @@ def _wiring(machine: Machine, disks: Disks) -> Iterator[str]:
     for number, node in enumerate(machine.nodes):
         texts = [node.title]
         if node.path[0] == "hardware":
-            texts.append(machine.said(node))
+            texts.append(machine.words_of(node))
         stops = stops_row(node.path, marks, machine.things)
         texts += [_marked(stops.text, stops.icon)] if stops else []
-        tone = "held" if machine.held(node) else "other"
+        tone = "held" if machine.holds_back(node) else "other"
         yield f'    c{number}["{_lines(texts)}"]:::{tone}'
         if node.parent >= 0:
             yield f"    c{node.parent} ---{_rate(machine, number)} c{number}"

@@ -88,9 +88,7 @@ class Section:
 
 def render(checked: Sequence[Loaded], look: Look) -> str:
     """The page of `check`."""
-    return _rendered(
-        [_Maker(f"l{number}", loaded).section() for number, loaded in enumerate(checked, start=1)]
-    )
+    return _render([_Maker(f"l{number}", loaded).section() for number, loaded in enumerate(checked, start=1)])
 
 
 def plan_page(loaded: Loaded, plan: Plan) -> str:
@@ -99,16 +97,16 @@ def plan_page(loaded: Loaded, plan: Plan) -> str:
     section = replace(
         maker.section(), wiring=None, matrix=None, speeds=None, timeline=maker.timeline_of(plan)
     )
-    return _rendered([replace(section, plan_title="Plan") if plan.machine_digest else section], "planned")
+    return _render([replace(section, plan_title="Plan") if plan.machine_digest else section], "planned")
 
 
 def estimate_page(loaded: Loaded) -> str:
     """The page of `estimate`: the wiring, what survives what, and how fast it is; the rules are not asked, nor counted."""
     section = replace(_Maker("l1", loaded).section(), review=False, timeline=None, counts=())
-    return _rendered([section], "estimated")
+    return _render([section], "estimated")
 
 
-def _rendered(sections: Sequence[Section], what: str = "checked") -> str:
+def _render(sections: Sequence[Section], what: str = "checked") -> str:
     template, style = _page()
     return template.render(sections=sections, style=style, version=__version__, what=what, plan_first=what == "planned")  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Whether other members of an array draw a finding that it did not have before."""
+"""The findings that other members would give an array that did not have them before."""
 
 from __future__ import annotations
 

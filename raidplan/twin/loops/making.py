@@ -1,4 +1,4 @@
-"""Making loop devices in place of a layout's disks: a sparse file each, attached, and written down."""
+"""The making of loop devices in place of a layout's disks: a sparse file each, attached, and written down."""
 
 from __future__ import annotations
 

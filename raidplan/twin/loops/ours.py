@@ -1,4 +1,4 @@
-"""Recognises our own loop devices and files: by inode, never by a name or a number that others may reuse."""
+"""The marks of our own loop devices and files: inodes, never a name or a number that others may reuse."""
 
 from __future__ import annotations
 

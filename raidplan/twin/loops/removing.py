@@ -1,4 +1,4 @@
-"""Removing what `up` made, whatever state it is in: what stands on it, the loop devices, the files."""
+"""The removal of what `up` made, whatever state it is in: what stands on it, the loop devices, the files."""
 
 from __future__ import annotations
 

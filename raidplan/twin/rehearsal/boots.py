@@ -13,7 +13,7 @@ from raidplan.estimate.survival import BOOT, Outcome
 from raidplan.layout.kinds.naming import device_node
 from raidplan.topology.resolve import DISKS
 from raidplan.twin.rehearsal.cases import Case, Fault, goes_on
-from raidplan.twin.rehearsal.faults import Back, additions, brought_back, some
+from raidplan.twin.rehearsal.faults import Back, additions, bring_back, some
 from raidplan.twin.rehearsal.observed import acknowledged, booted, lost_bytes, observations
 from raidplan.twin.rehearsal.report import Claim, Tried
 from raidplan.twin.rehearsal.rig import GIVEN, SETTLE_SECONDS, Rig
@@ -31,7 +31,7 @@ def boot(rig: Rig, case: Case) -> Tried:
     claims: list[Claim] = []
     came_up = False
     try:
-        claims += _started(rig, case)
+        claims += _start(rig, case)
         came_up = True
         seconds = rig.twin.settled_in
         found = rig.observation(2 if case.fault is Fault.STALE else 1)
@@ -72,7 +72,7 @@ def _given_up(subject: Subject, case: Case) -> set[Path]:
     return {*(("filesystems", name) for name in names), *([BOOT] if stops else [])}
 
 
-def _started(rig: Rig, case: Case) -> list[Claim]:
+def _start(rig: Rig, case: Case) -> list[Claim]:
     """Starts the machine with the fault; shows that the fault was there, where that is not plain."""
     twin = rig.twin
     match case.fault:
@@ -131,4 +131,4 @@ def _complete(rig: Rig, case: Case) -> Back:
     nodes = " ".join(node for _, node in additions(rig, case))
     there = f"for node in {nodes}; do for try in $(seq 100); do [ -b $node ] && break; sleep 0.2; done; done"
     rig.twin.run(f"{there}; udevadm settle; sleep 2; mount -a; swapon -a", check=False)
-    return brought_back(rig, case)
+    return bring_back(rig, case)

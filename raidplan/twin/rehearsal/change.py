@@ -35,8 +35,8 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
     StageFailed,
     Wish,
     apply_plan,
-    begun,
     put_key_files,
+    start_twin,
 )
 from raidplan.twin.rehearsal.subject import Subject, Unsuited, check_disks
 from raidplan.twin.rehearsal.witness import FILL
@@ -151,7 +151,7 @@ def _rehearse(
     disks: Sequence[Disk], subjects: tuple[Subject, Subject], found: Sequence[Kept], plans: tuple[Plan, Plan], wish: Wish, run: Run
 ) -> None:  # fmt: skip
     before, after = subjects
-    with begun(disks, before, wish, run) as twin:
+    with start_twin(disks, before, wish, run) as twin:
         make(Rig.of(twin, before, plans[0]), plans[0], run)
         change = Change(Rig.of(twin, after, plans[1]), found, plans[1])
         start = time.monotonic()
@@ -162,7 +162,7 @@ def _rehearse(
         with run.stage("change again", "there must be nothing to do"):
             apply_plan(run, twin, NEXT_PLAN, change.plan.host, NOTHING)
         count = 1 + INTERRUPTIONS * bool(steps)
-        run.played(_read(change, Case("the change", "apply", (), {}, Fault.NONE), start), count)
+        run.keep(_read(change, Case("the change", "apply", (), {}, Fault.NONE), start), count)
         with run.stage("control", "one record is written over, which must be seen"):
             run.control = run.timed(_control(change))
         if not steps:
@@ -171,7 +171,7 @@ def _rehearse(
         with run.stage("interruptions", "kills and power cuts, each from the old layout"):
             for number in range(INTERRUPTIONS):
                 fault = (Fault.KILLED, Fault.CUT)[number % 2]
-                run.played(_interrupted(change, fault, _places(f"{wish.seed} {number}", steps)), count)
+                run.keep(_interrupt(change, fault, _places(f"{wish.seed} {number}", steps)), count)
 
 
 def _untried(before: Subject, found: Sequence[Kept]) -> Iterator[str]:
@@ -205,12 +205,12 @@ def _places(seed: str, steps: Sequence[Step]) -> Iterator[Place]:
         yield Place(number + 1, share * steps[number].seconds, words)
 
 
-def _interrupted(change: Change, fault: Fault, places: Iterator[Place]) -> Tried:
+def _interrupt(change: Change, fault: Fault, places: Iterator[Place]) -> Tried:
     """From the old layout again: the apply is ended in the middle, and the next one ends what it began."""
     start = time.monotonic()
-    twin, blow = change.rig.twin, _struck(change, fault, next(places))
+    twin, blow = change.rig.twin, _strike(change, fault, next(places))
     while not blow.hit and (place := next(places, None)) is not None:
-        blow = _struck(change, fault, place)
+        blow = _strike(change, fault, place)
     done = twin.run(shlex.join(change.command), check=False, timeout=APPLY_SECONDS)
     said = done.stdout + done.stderr
     case = Case(blow.place.words, "apply", (), {}, fault)
@@ -244,7 +244,7 @@ def _lost(change: Change, blow: Blow) -> Iterator[Claim]:
         yield replace(claim, predicted="any number", as_predicted=True, counts=False)
 
 
-def _struck(change: Change, fault: Fault, place: Place) -> Blow:
+def _strike(change: Change, fault: Fault, place: Place) -> Blow:
     """Begins the change anew, with writers, and interrupts it at a place."""
     twin, way = change.rig.twin, "freeze" if fault is Fault.CUT else "kill"
     twin.start_over(timeout=BOOT_SECONDS, logged=fault is Fault.CUT)

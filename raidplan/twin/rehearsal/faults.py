@@ -68,7 +68,7 @@ def pull(rig: Rig, case: Case) -> Tried:
         _see_it_work(rig, case)
     rig.forget_stripes()
     rig.twin.unplug(*case.disks)
-    found, seen = _settled(rig, case)
+    found, seen = _wait_for_loss(rig, case)
     lost = tuple(lost_bytes(found, seen, rig.subject.topology))
     for disk in case.disks if blank else ():
         erase(rig.twin, disk)
@@ -77,13 +77,13 @@ def pull(rig: Rig, case: Case) -> Tried:
     if found is not None and case.kind != "control" and goes_on(case):
         if blank:
             _partition(rig, case.disks[0])
-        returned, whole, claims = brought_back(rig, case)
+        returned, whole, claims = bring_back(rig, case)
     count = acknowledged(found)
     rig.twin.restore(READY)
     return Tried(case, time.monotonic() - began, tuple(seen), lost, count, returned, whole, tuple(claims))
 
 
-def _settled(rig: Rig, case: Case) -> tuple[Mapping[str, Any] | None, list[Observation]]:
+def _wait_for_loss(rig: Rig, case: Case) -> tuple[Mapping[str, Any] | None, list[Observation]]:
     """The state after the loss, once udev has told md: on a busy host that takes a while."""
     for _ in range(LOOKS):
         time.sleep(SETTLE_SECONDS)
@@ -109,7 +109,7 @@ Back = tuple[str, bool, list[Claim]]
 """How the members came back, whether every array is whole and every acknowledged record there, and what a scrub found then."""
 
 
-def brought_back(rig: Rig, case: Case) -> Back:
+def bring_back(rig: Rig, case: Case) -> Back:
     """Puts the members of disks that are there again, or blank, back into their arrays, and looks at all of them."""
     commands = list(additions(rig, case))
     try:
@@ -132,7 +132,7 @@ def brought_back(rig: Rig, case: Case) -> Back:
     if done is None:
         return "", True, []
     way = "rebuilt" if "added" in said else "re-added" if "returned" in said else "whole by itself"
-    return way, True, list(_scrubbed(rig, case))
+    return way, True, list(_scrub(rig, case))
 
 
 def _put_back(rig: Rig, case: Case, commands: list[tuple[str, str]]) -> Result:
@@ -172,17 +172,17 @@ def _partition(rig: Rig, disk: str) -> None:
     rig.twin.run(f"udevadm settle; [ ! -s {TABLE} ] || sfdisk --quiet {node} <{TABLE}; udevadm settle")
 
 
-def _scrubbed(rig: Rig, case: Case) -> Iterator[Claim]:
+def _scrub(rig: Rig, case: Case) -> Iterator[Claim]:
     """Copies and parity agree: of the whole array after a rebuild, where something was written after a member came back."""
     for array in dict(additions(rig, case)):
         name = Path(array).name
         if not LEVELS[rig.subject.topology.layout.arrays[name].level].redundant:
             continue
-        said = _checked(rig, array) if case.fault is Fault.REPLACED else _compared(rig, case, array)
+        said = _check(rig, array) if case.fault is Fault.REPLACED else _compared(rig, case, array)
         yield Claim(("arrays", name), "mismatches", "0", said, said == "0")
 
 
-def _checked(rig: Rig, array: str) -> str:
+def _check(rig: Rig, array: str) -> str:
     try:
         done = rig.twin.run(CHECK.format(array=array), check=False, timeout=REBUILD_SECONDS)
     except CommandTimeoutError:

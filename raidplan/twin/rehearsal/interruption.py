@@ -1,4 +1,4 @@
-"""Runs in the guest: an apply is begun in a unit of its own, and interrupted in the middle of one of its steps.
+"""A program in the guest: an apply begun in a unit of its own, and interrupted in the middle of one of its steps.
 
 A program of its own: `interruption.py kill|freeze NUMBER SECONDS COMMAND…`. So many seconds after the step of that number was
 begun, all programs of the unit are killed, or stand still until somebody cuts the power. It prints what it met, as JSON.

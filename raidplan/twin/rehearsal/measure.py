@@ -31,7 +31,7 @@ from raidplan.twin.rehearsal.making import stand_up
 from raidplan.twin.rehearsal.rebuilding import rebuild
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
 from raidplan.twin.rehearsal.rig import Rig
-from raidplan.twin.rehearsal.stages import Run, StageFailed, Wish, begun
+from raidplan.twin.rehearsal.stages import Run, StageFailed, Wish, start_twin
 from raidplan.twin.rehearsal.subject import Subject, Unsuited
 from raidplan.twin.server import Disk, Link, Twin
 from raidplan.twin.server.image import Say
@@ -57,12 +57,12 @@ def rehearse_rates(subject: Subject, plan: Plan, report: Report, wish: Wish, say
         raise Unsuited("--measure: the layout has no array, so there is nothing to measure")
     run = Run(say)
     try:
-        return _rehearsed(subject, plan, report, wish, run)
+        return _rehearse(subject, plan, report, wish, run)
     except StageFailed:
         return run.into(report)
 
 
-def _rehearsed(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Run) -> Report:
+def _rehearse(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Run) -> Report:
     topology = without_heads(subject.topology)
     found, at_work = estimates(topology)
     factor = scale_of(found)
@@ -75,7 +75,7 @@ def _rehearsed(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Ru
     if unwritten := [each.name for each in found if _mount_of(topology, each.name) is None]:
         run.untried.append(f"Not written to, for no file system with a mount point stands directly on it: {listed(unwritten, most=12)}.")  # fmt: skip
     disks, links = throttles(topology, factor)
-    with begun(disks, subject, wish, run, links) as twin:
+    with start_twin(disks, subject, wish, run, links) as twin:
         rig = Rig.of(twin, subject, plan)
         _throttle(twin, 0)  # mkfs of ext3 writes every inode table, at true size
         stand_up(rig, plan, run)
@@ -87,7 +87,7 @@ def _rehearsed(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Ru
         with run.stage("measure", "each array alone, then all together"):
             together = _all(rig, {each.name: rates_of(each, factor)["read together"] for each in at_work})
             for each in found:
-                run.played(_measured(rig, each, factor, together), len(found))
+                run.keep(_measure_array(rig, each, factor, together), len(found))
     return run.into(report)
 
 
@@ -150,16 +150,16 @@ def without_heads(topology: Topology) -> Topology:
     return replace(topology, layout=topology.layout.changed(hardware=hardware.changed(disks=disks)))
 
 
-def _measured(rig: Rig, each: Estimate, factor: float, together: Mapping[str, float]) -> Tried:
+def _measure_array(rig: Rig, each: Estimate, factor: float, together: Mapping[str, float]) -> Tried:
     """The rates of an array, the rebuild last: it leaves the array without a member."""
     began = time.monotonic()
     thing: Path = ("arrays", each.name)
     claims, rates = [], rates_of(each, factor)
     if rate := rates["read alone"]:
-        claims.append(_claim(thing, "read alone", rate, _read(rig, each.name, rate)))
+        claims.append(_claim(thing, "read alone", rate, _measure_reading(rig, each.name, rate)))
     mount = _mount_of(rig.subject.topology, each.name)
     if mount and (rate := rates["write alone"]):
-        claims.append(_claim(thing, "write alone", rate, _written(rig, mount, rate)))
+        claims.append(_claim(thing, "write alone", rate, _measure_writing(rig, mount, rate)))
     if each.name in together:
         # Which copy each reader gets is md's choice: the prediction has the worst one, all on the same disk.
         least = len(together) > 1 and _reads_copies(rig.subject.topology.layout.arrays[each.name])
@@ -188,12 +188,12 @@ def _reads_copies(array: Array) -> bool:
 
 def _claim(thing: Path, what: str, predicted: float, observed: float, *, least: bool = False) -> Claim:
     close = observed >= (1 - WITHIN) * predicted and (least or observed <= (1 + WITHIN) * predicted)
-    said = f"at least {_said(predicted)}" if least else _said(predicted)
+    said = f"at least {_rate_text(predicted)}" if least else _rate_text(predicted)
     off = f"{observed / predicted - 1:+.0%}"
-    return Claim(thing, what, said, f"{_said(observed)} ({off})", close, (predicted, observed))
+    return Claim(thing, what, said, f"{_rate_text(observed)} ({off})", close, (predicted, observed))
 
 
-def _said(rate: float) -> str:
+def _rate_text(rate: float) -> str:
     return f"{rate / 1e6:.2f} MB/s"
 
 
@@ -202,21 +202,21 @@ def _all(rig: Rig, rates: Mapping[str, float]) -> dict[str, float]:
     known = {name: rate for name, rate in rates.items() if rate}
     pool = ThreadPoolExecutor(max(1, len(known)))
     try:
-        futures = {name: pool.submit(_read, rig, name, rate) for name, rate in known.items()}
+        futures = {name: pool.submit(_measure_reading, rig, name, rate) for name, rate in known.items()}
         return {name: future.result() for name, future in futures.items()}
     finally:
         # Whoever interrupts it, or one that fails, does not wait for the others: they end with the machine.
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _read(rig: Rig, name: str, rate: float) -> float:
+def _measure_reading(rig: Rig, name: str, rate: float) -> float:
     """Bytes per second of reading an array for as long as the prediction takes `SECONDS`, past what memory has of it."""
     node, blocks = device_node(name), _blocks(rate, rig.subject.topology.devices[name].size)
     chunked = LEVELS[rig.subject.topology.layout.arrays[name].level].chunked
     sectors = (READ_AHEAD if chunked else READ_AHEAD_OF_ONE) // SECTOR
     rig.twin.run(f"blockdev --setra {sectors} {node}; sync; echo 3 >/proc/sys/vm/drop_caches")
     script = f"dd if={node} of=/dev/null bs=1M count={blocks} status=none"
-    return _timed(rig.twin, script, blocks * MIB)
+    return _time(rig.twin, script, blocks * MIB)
 
 
 def _blocks(rate: float, most: int) -> int:
@@ -224,7 +224,7 @@ def _blocks(rate: float, most: int) -> int:
     return max(1, min(max(4, int(rate * SECONDS) // MIB), most // MIB))
 
 
-def _written(rig: Rig, mount: str, rate: float) -> float:
+def _measure_writing(rig: Rig, mount: str, rate: float) -> float:
     """Bytes per second of writing a file, of at most half of the file system's device.
 
     By itself the kernel begins to write when a tenth of the memory is dirty: that is nearly the whole file.
@@ -236,12 +236,12 @@ def _written(rig: Rig, mount: str, rate: float) -> float:
     script = f"dd if=/dev/zero of={file} bs=1M count={blocks} conv=fsync status=none"
     twin.run(f"echo {WRITE_FROM} >/proc/sys/vm/dirty_background_bytes")
     try:
-        return _timed(twin, script, blocks * MIB)
+        return _time(twin, script, blocks * MIB)
     finally:
         twin.run(f"echo 10 >/proc/sys/vm/dirty_background_ratio; rm -f {file}; sync", check=False)
 
 
-def _timed(twin: Twin, script: str, size: int) -> float:
+def _time(twin: Twin, script: str, size: int) -> float:
     began = time.monotonic()
     twin.run(script, timeout=60 * SECONDS)
     return size / (time.monotonic() - began)
@@ -252,10 +252,10 @@ def _control(rig: Rig, each: Estimate, factor: float) -> Tried:
     began = time.monotonic()
     rate = rates_of(each, factor)["read alone"]
     _throttle(rig.twin, 0.5)
-    observed = _read(rig, each.name, rate)
+    observed = _measure_reading(rig, each.name, rate)
     _throttle(rig.twin, 1)
     lower = observed < (1 - WITHIN) * rate
-    claim = Claim(("arrays", each.name), "at half the limits", "less", _said(observed), lower)
+    claim = Claim(("arrays", each.name), "at half the limits", "less", _rate_text(observed), lower)
     return Tried(Case(each.name, "control", (), {}, Fault.RATES), time.monotonic() - began, (), claims=(claim,))  # fmt: skip
 
 

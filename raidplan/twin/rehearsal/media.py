@@ -29,7 +29,7 @@ def change(twin: Twin, name: str, offset: int, size: int = SECTOR) -> None:
 
 def is_changed(twin: Twin, name: str, offset: int) -> bool:
     """Whether a sector that was changed has that content still. Raises TwinError."""
-    return "verification failed" not in _said(twin, f"{content_node(name, twin.machine)}", f"read -P 0x5a {offset} {SECTOR}")  # fmt: skip
+    return "verification failed" not in _ask_qemu_io(twin, f"{content_node(name, twin.machine)}", f"read -P 0x5a {offset} {SECTOR}")  # fmt: skip
 
 
 @contextmanager
@@ -77,12 +77,12 @@ def _above(twin: Twin, name: str, node: dict[str, object], child: str) -> Iterat
 
 
 def _write(twin: Twin, name: str, words: str) -> None:
-    said = _said(twin, content_node(name, twin.machine), f"write {words}")
+    said = _ask_qemu_io(twin, content_node(name, twin.machine), f"write {words}")
     if not said.startswith("wrote "):
         raise TwinError(f"qemu-io, write {words}: {said.strip()}")
 
 
-def _said(twin: Twin, node: str, words: str) -> str:
+def _ask_qemu_io(twin: Twin, node: str, words: str) -> str:
     """The answer of QEMU's own qemu-io, which goes to QEMU's log. Raises TwinError."""
     log = twin.directory / "qemu.log"
     before = log.stat().st_size

@@ -1,4 +1,4 @@
-"""Runs in the guest: the place on a member where a block of a file lies, and what a scrub says of the stripes around it.
+"""A program in the guest: the place on a member where a block of a file lies, and a scrub's words on the stripes around it.
 
 A program of its own: `places.py find ARRAY FILE` for data and parity, `scrub ARRAY ACTION MEMBER_SECTOR`, `compare ARRAY FILE`
 for the copies and the parity of a file and what follows it, or of the array's begin; `content FILE` for what a reader gets,

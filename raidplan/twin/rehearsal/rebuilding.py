@@ -63,7 +63,7 @@ def rebuild(rig: Rig, name: str, factor: float) -> Rebuilt:
     rate = _rate(twin, kernel)
     times["rebuilding"] = seconds_of_a_read(twin, node)
     twin.run(freeze)
-    if not _ended(twin, kernel):
+    if not _has_ended(twin, kernel):
         raise TwinError(f"{kernel}: its rebuild goes on although it is frozen")
     return Rebuilt(rate, times)
 
@@ -73,10 +73,10 @@ def seconds_of_a_read(twin: Twin, node: str) -> float:
     return float(value_of(twin.run(["python3", "-I", "-c", LATENCY, node]).stdout))
 
 
-def _ended(twin: Twin, kernel: str) -> bool:
+def _has_ended(twin: Twin, kernel: str) -> bool:
     """No rebuild goes on, or it ends within the limit for its begin."""
     end = time.monotonic() + STARTS_WITHIN
-    while _done(twin, kernel) is not None:
+    while _rebuilt_kib(twin, kernel) is not None:
         if time.monotonic() > end:
             return False
         time.sleep(0.2)
@@ -86,7 +86,7 @@ def _ended(twin: Twin, kernel: str) -> bool:
 def _rate(twin: Twin, kernel: str) -> float:
     """Bytes per second by two looks at /proc/mdstat, `SECONDS` apart, or fewer where the rebuild ends before."""
     end = time.monotonic() + STARTS_WITHIN
-    while (first := _done(twin, kernel)) is None:
+    while (first := _rebuilt_kib(twin, kernel)) is None:
         if time.monotonic() > end:
             raise TwinError(f"{kernel}: no rebuild began within {STARTS_WITHIN} s")
         time.sleep(0.2)
@@ -94,7 +94,7 @@ def _rate(twin: Twin, kernel: str) -> float:
     taken = 0.0
     while taken < SECONDS:
         time.sleep(0.5)
-        if (now := _done(twin, kernel)) is None:
+        if (now := _rebuilt_kib(twin, kernel)) is None:
             break
         last, taken = now, time.monotonic() - began
     if not taken:
@@ -102,7 +102,7 @@ def _rate(twin: Twin, kernel: str) -> float:
     return (last - first) * KIB / taken
 
 
-def _done(twin: Twin, kernel: str) -> int | None:
+def _rebuilt_kib(twin: Twin, kernel: str) -> int | None:
     """KiB of each member that are rebuilt; None where nothing is."""
     text = twin.run("cat /proc/mdstat").stdout.partition(f"{kernel} :")[2].partition("\n\n")[0]
     found = PROGRESS.search(text.partition("unused devices")[0])

@@ -15,7 +15,7 @@ from raidplan.twin.rehearsal.making import make
 from raidplan.twin.rehearsal.report import Report, Tried
 from raidplan.twin.rehearsal.rig import READY, Rig
 from raidplan.twin.rehearsal.scrubs import limping, medium
-from raidplan.twin.rehearsal.stages import Run, StageFailed, Wish, begun
+from raidplan.twin.rehearsal.stages import Run, StageFailed, Wish, start_twin
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.rehearsal.untried import untried
 from raidplan.twin.server.image import Say
@@ -54,7 +54,7 @@ def rehearse(subject: Subject, plan: Plan, report: Report, wish: Wish, say: Say)
 
 
 def _rehearse(subject: Subject, plan: Plan, wish: Wish, run: Run, source: Source, cases: list[Case]) -> None:
-    with begun(disks_of(subject.topology.layout), subject, wish, run) as twin:
+    with start_twin(disks_of(subject.topology.layout), subject, wish, run) as twin:
         rig = Rig.of(twin, subject, plan)
         make(rig, plan, run)
         # A boot that stops had at least twice the time of one that did not.
@@ -80,4 +80,4 @@ def _play(rig: Rig, run: Run, name: str, cases: list[Case], of: int) -> None:
         return
     with run.stage(name, counted(len(cases), "case")):
         for case in cases:
-            run.played(PLAYED[case.fault](rig, case), of)
+            run.keep(PLAYED[case.fault](rig, case), of)

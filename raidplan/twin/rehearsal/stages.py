@@ -96,7 +96,7 @@ class Run:
         """A case that has just ended, with its place in the time line."""
         return replace(tried, began=max(0.0, time.monotonic() - self.began - tried.seconds))
 
-    def played(self, tried: Tried, of: int) -> None:
+    def keep(self, tried: Tried, of: int) -> None:
         """Keeps what a case observed, and says whether it went as predicted."""
         self.tried.append(self.timed(tried))
         case, verdict = tried.case, "as predicted"
@@ -130,7 +130,7 @@ class Run:
 
 
 @contextmanager
-def begun(
+def start_twin(
     disks: Sequence[Disk], subject: Subject, wish: Wish, run: Run, links: Sequence[Link] = ()
 ) -> Iterator[Twin]:
     """The machine with these disks and limits, booted from the image of the release. Raises StageFailed."""

@@ -1,4 +1,4 @@
-"""Runs in the guest: a command at a terminal of its own, on which the passphrase is typed wherever it is asked for.
+"""A program in the guest: a command at a terminal of its own, on which the passphrase is typed wherever it is asked for.
 
 A program of its own: `typist.py COMMAND…`, with the passphrase in `PASSPHRASE`. What the command writes elsewhere than to
 its terminal, and its exit code, stay what they are.

@@ -1,4 +1,4 @@
-"""Runs in the guest: writes to every file system and into swap without end, and says what of it still stands.
+"""A program in the guest: writes to every file system and into swap without end, and the state of what it wrote.
 
 A program of its own, with file systems and their mount points, arrays and swap areas as JSON in `GIVEN`: `witness.py fill 0`
 writes records that stay, `start` begins to write, `press` too, without a flush, `look 1` tells what stands, with so many files

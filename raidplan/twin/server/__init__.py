@@ -1,6 +1,7 @@
-"""The virtual twin of a server: a QEMU machine built from Debian's packages, with the given disks behind the
-given controllers, a real kernel and real md. `Twin.start(disks)` boots one from a cached image; `run`, `put`,
-`get`, `shut_down`, `start_again`, `power_cut`, `unplug` and `plug` do to it what happens to servers; leaving the context ends it.
+"""The virtual twin of a server: a QEMU machine of Debian's packages, with the given disks behind the given controllers.
+
+It has a real kernel and real md. `Twin.start(disks)` boots one from a cached image; `run`, `put`, `get`, `shut_down`,
+`start_again`, `power_cut`, `unplug` and `plug` do to it what happens to servers; leaving the context ends it.
 """
 
 from raidplan.twin.server.failure import (

@@ -82,7 +82,7 @@ def connect(shell: Shell, process: QemuProcess, paths: Paths, deadline: float) -
 
 def check_host(process: QemuProcess, paths: Paths) -> None:
     """Raises HostError where it is the host for which the guest does not answer: QEMU failed, or a write to its files did."""
-    if process.ended():
+    if process.has_ended():
         if process.failed:
             raise HostError(f"QEMU was ended, or failed: {process.messages or 'it said nothing'}")
         return
@@ -97,7 +97,7 @@ def _wait(shell: Shell, process: QemuProcess, console: Console, deadline: float,
     """Until the guest answers over SSH."""
     while not shell.greets():
         console.answer()
-        if process.ended():
+        if process.has_ended():
             if "host forwarding" in process.messages:
                 raise PortTakenError
             check_host(process, paths)

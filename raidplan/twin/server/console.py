@@ -33,7 +33,7 @@ class Console:
         """Types the passphrase where the guest asks for one; where QEMU does not take it, the next call does."""
         with suppress(OSError):
             for question in _QUESTION.finditer(self.shown, self._answered):
-                self._line = self._line or _connected(self._terminal)
+                self._line = self._line or _connect(self._terminal)
                 self._line.sendall(PASSPHRASE.encode() + b"\n")
                 self._answered = question.end()
             while self._line and self._line.recv(2**16, socket.MSG_DONTWAIT):
@@ -45,7 +45,7 @@ class Console:
             self._line.close()
 
 
-def _connected(path: Path) -> socket.socket:
+def _connect(path: Path) -> socket.socket:
     line = socket.socket(socket.AF_UNIX)
     try:
         line.connect(str(path))

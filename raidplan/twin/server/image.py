@@ -88,7 +88,7 @@ def find_or_build(
     recipe = replace(recipe or Recipe(), authorized_key=public)
     final = cache / recipe.digest
     if again or not is_whole(final, recipe):
-        with locked(cache / f"{recipe.digest}.lock", say):
+        with hold_lock(cache / f"{recipe.digest}.lock", say):
             if again or not is_whole(final, recipe):
                 _build(recipe, final, say)
     return Image(final, identity)
@@ -186,7 +186,7 @@ def _identity(folder: Path) -> Path:
     if key.with_suffix(".pub").exists():
         return key
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / "lock"):
+    with hold_lock(folder / "lock"):
         if not key.with_suffix(".pub").exists():
             key.unlink(missing_ok=True)
             tool(
@@ -197,7 +197,7 @@ def _identity(folder: Path) -> Path:
 
 
 @contextmanager
-def locked(path: Path, say: Say = lambda _: None) -> Iterator[None]:
+def hold_lock(path: Path, say: Say = lambda _: None) -> Iterator[None]:
     """Holds a lock file; who else asks for it says so and waits."""
     with path.open("w") as lock:
         try:

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from raidplan.twin.server.failure import BuildError
-from raidplan.twin.server.image import Say, cache_folder, locked
+from raidplan.twin.server.image import Say, cache_folder, hold_lock
 from raidplan.twin.server.machine import Twin
 from raidplan.twin.server.tools import tool
 
@@ -75,7 +75,7 @@ def dependencies(version: str, cache: Path, say: Say) -> Path:
     key = hashlib.sha256("\n".join((version, *_PLATFORMS, *wanted)).encode()).hexdigest()[:16]
     archive = cache / "wheels" / f"{key}.tar"
     archive.parent.mkdir(parents=True, exist_ok=True)
-    with locked(archive.with_suffix(".lock"), say):
+    with hold_lock(archive.with_suffix(".lock"), say):
         if not archive.exists():
             say(f"fetching {', '.join(wanted)} for Python {version}")
             with tempfile.TemporaryDirectory(prefix=f"{key}-", dir=archive.parent) as work:

@@ -122,7 +122,7 @@ class Twin(Guest):
     @property
     def running(self) -> bool:
         """Whether the machine is on."""
-        return self._process is not None and not self._process.ended()
+        return self._process is not None and not self._process.has_ended()
 
     def disk_file(self, name: str) -> Path:
         """The sparse file that holds the content of a disk."""

@@ -59,7 +59,7 @@ class QemuProcess:
         """The messages of QEMU itself."""
         return self._log.read_text(errors="replace").strip()
 
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether QEMU has ended."""
         # The watcher goes first: once QEMU is waited for, its pid may become somebody else's.
         if self._exited():
@@ -75,7 +75,7 @@ class QemuProcess:
     def wait(self, seconds: float) -> bool:
         """Waits for QEMU to end by itself; whether it did."""
         end = time.monotonic() + seconds
-        while not self.ended():
+        while not self.has_ended():
             if time.monotonic() > end:
                 return False
             time.sleep(0.05)

@@ -40,10 +40,10 @@ def without_interruption() -> Iterator[None]:
 
 def tool(argv: Sequence[str], error: type[TwinError]) -> str:
     """Runs a program to its end and returns what it printed. Raises `error` with the end of its messages where it fails or is missing."""
-    return _checked(run_tool(argv, error), argv, error)
+    return _check(run_tool(argv, error), argv, error)
 
 
-def _checked(done: subprocess.CompletedProcess[str], argv: Sequence[str], error: type[TwinError]) -> str:
+def _check(done: subprocess.CompletedProcess[str], argv: Sequence[str], error: type[TwinError]) -> str:
     if done.returncode:
         tail = (done.stdout + done.stderr)[-LOG_TAIL:]
         raise error(f"{' '.join(argv)[:200]} ended with {done.returncode}:\n{tail}")
@@ -83,4 +83,4 @@ def tool_as_root(argv: Sequence[str], error: type[TwinError]) -> str:
     """
     own = ["--map-auto", "--map-root-user"] if os.geteuid() else []
     apart = ["unshare", *own, "--mount", "--pid", "--fork", "--kill-child", "--"]
-    return _checked(run_tool(argv, error, inside=["setpriv", "--pdeathsig", "KILL", *apart]), argv, error)
+    return _check(run_tool(argv, error, inside=["setpriv", "--pdeathsig", "KILL", *apart]), argv, error)
