@@ -19,7 +19,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from raidplan.apply.journal.past import PLAN, Past, kept_as, past_of, seconds, sectors_as
+from raidplan.apply.journal.past import PLAN, Past, kept_as, seconds, sectors_as
+from raidplan.apply.journal.records import past_of
 from raidplan.apply.journal.sectors import digest_of
 from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.figures import Figure
