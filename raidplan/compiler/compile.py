@@ -14,7 +14,8 @@ from raidplan.document import Document
 from raidplan.plan.codec import digest
 from raidplan.plan.disk_identity import DiskIdentity, KeptPartition
 from raidplan.plan.order import ordered
-from raidplan.plan.step import PHASES, PHASES_BELOW, Plan, Proof, Run, Step
+from raidplan.plan.phases import PHASES, PHASES_BELOW
+from raidplan.plan.step import Plan, Proof, Run, Step
 from raidplan.topology import Topology
 from raidplan.topology.kept import kept
 

@@ -20,10 +20,9 @@ from raidplan.facts.host import HOLD
 from raidplan.facts.ranges import BACK, FRONT, ends_of, joined, offsets
 from raidplan.plan.order import ordered
 from raidplan.plan.origin import GHOST, TEARDOWN
+from raidplan.plan.phases import NEW_DEVICES
 from raidplan.plan.step import Plan, Run, Step, Zero
 
-MAKING = ("partition", "array", "volume")
-"""The phases in which new devices appear."""
 SETTLED = "teardown.settle"
 NOTHING = Begun()
 
@@ -52,7 +51,7 @@ def take_apart(
     held = machine.observe("file", HOLD) is not None
     if plan.steps and (cleared.targets or held):
         asks = next((step for _, step in cleared.targets.values()), plan.steps[0])
-        making = [step.id for step in steps if step.phase in ("teardown", *MAKING)]
+        making = [step.id for step in steps if step.phase in ("teardown", *NEW_DEVICES)]
         nodes = _new_nodes(plan if held else left)
         steps += assembly_hold.release(making, list(nodes), asks.because, asks.line)
     if len(steps) > len(left.steps):
@@ -74,7 +73,9 @@ def _with_teardown(
     loads = [step.id for step in waiting if step.proof and step.proof.kind == "module"]
     held = assembly_hold.hold(_rule(left, cleared), asks.because, asks.line, loads)
     layers = Layers(cleared, own, asks.because, asks.line, held[-1].id, begun)
-    makers = {node: step.targets[0] for step in plan.steps if step.phase in MAKING for node in step.awaits}
+    makers = {
+        node: step.targets[0] for step in plan.steps if step.phase in NEW_DEVICES for node in step.awaits
+    }
     openers = {name: [*_openers(left, makers.get(node))] for name, (node, _) in cleared.targets.items()}
     targets = [
         _target(layers, name, node, step, openers[name], begun)
@@ -132,7 +133,9 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
 def _openers(left: Plan, name: str | None) -> Iterator[str]:
     """The steps after which an existing array can be written to."""
     yield from _untuned(
-        step for step in left.steps if step.phase in MAKING and not step.guard and step.targets[0] == name
+        step
+        for step in left.steps
+        if step.phase in NEW_DEVICES and not step.guard and step.targets[0] == name
     )
 
 
@@ -170,7 +173,7 @@ def _ghosts(cleared: Cleared) -> dict[str, Step]:
         # `d00.s0` is a partition of d00, `vg0.home` a volume of vg0; the first target is what is made.
         made, *below = step.targets or ("",)
         on = below if step.phase != "partition" and below else [made]
-        if step.phase not in MAKING or not all(one.partition(".")[0] in touched for one in on):
+        if step.phase not in NEW_DEVICES or not all(one.partition(".")[0] in touched for one in on):
             continue
         touched.add(made)
         if step.proof and step.proof.kind in ("array", "volume") and step.awaits:
