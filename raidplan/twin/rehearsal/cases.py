@@ -8,6 +8,7 @@ from enum import Enum
 from functools import cached_property
 from itertools import combinations
 from random import Random
+from typing import NamedTuple
 
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
@@ -20,6 +21,7 @@ from raidplan.topology import Topology
 from raidplan.twin.rehearsal.boot_outcomes import outcomes_at_boot
 from raidplan.twin.rehearsal.rebuild_time import REBUILD_SECONDS, rebuild_seconds
 from raidplan.twin.rehearsal.running_outcomes import Running, running
+from raidplan.twin.rehearsal.subject import Unsuited
 
 REPLACED_AT_MOST = 16 * GIB
 """Disks of more are not replaced by blank ones: in emulation that takes hours."""
@@ -89,7 +91,7 @@ class Case:
 
 
 class NoSuchPart(Exception):
-    """`--faults` names no disk and no component of the layout, or leaves nothing to try."""
+    """`--faults` names no disk and no component of the layout."""
 
 
 @dataclass(frozen=True)
@@ -206,32 +208,35 @@ def _is_of_disks(array: Array, layout: Layout) -> bool:
     return all(member.partition(".")[0] in layout.hardware.disks for member in array.named_members)
 
 
-CHOICES: Mapping[str, Callable[[Source], Iterator[Case]]] = {
-    "disks": _disks,
-    "components": _components,
-    "pairs": _pairs,
-    "replaced": _replaced,
-    "media": _media,
-    "boot": _boots,
+class Choice(NamedTuple):
+    """A word of `--faults`."""
+
+    cases: Callable[[Source], Iterator[Case]]
+    takes: str
+    """The names that it takes after a colon."""
+
+
+CHOICES: Mapping[str, Choice] = {
+    "disks": Choice(_disks, "the names of disks"),
+    "components": Choice(_components, "the names of components with disks, and their kinds"),
+    "pairs": Choice(_pairs, "two disks behind unlike components, as in `pairs:a and b`"),
+    "replaced": Choice(
+        _replaced,
+        f"disks of at most {human(REPLACED_AT_MOST)} (--scale divides sizes) without which everything goes on, and whose rebuild takes at most {duration(REBUILD_SECONDS)}",
+    ),
+    "media": Choice(
+        _media,
+        "arrays with redundancy and an ext or XFS file system on them, `data`, `parity`, and the disk that is slow",
+    ),
+    "boot": Choice(_boots, "the names of disks and components, and `machine`"),
 }
 """The words of `--faults` beside `all` and `none`, in the order in which they are tried; any other names one disk or component."""
-
-
-TAKEN: Mapping[str, str] = {
-    "disks": "the names of disks",
-    "components": "the names of components with disks, and their kinds",
-    "pairs": "two disks behind unlike components, as in `pairs:a and b`",
-    "replaced": f"disks of at most {human(REPLACED_AT_MOST)} (--scale divides sizes) without which everything goes on, and whose rebuild takes at most {duration(REBUILD_SECONDS)}",
-    "media": "arrays with redundancy and an ext or XFS file system on them, `data`, `parity`, and the disk that is slow",
-    "boot": "the names of disks and components, and `machine`",
-}
-"""Names that each word takes after a colon."""
 
 
 def cases_of(source: Source, faults: str) -> list[Case]:
     """The cases of a choice, each once; with commas several, with a colon those of one disk or component.
 
-    Raises NoSuchPart, also where nothing is left to try and that is not the choice.
+    Raises NoSuchPart for a wrong word, Unsuited where the layout has no case of right ones, and so nothing is left to try.
     """
     if faults == "none":
         return []
@@ -252,7 +257,7 @@ def cases_of(source: Source, faults: str) -> list[Case]:
             if "pairs" in words and not source.pairs
             else "the layout has no such case"
         )
-        raise NoSuchPart(f"--faults {faults}: {why}, so nothing would be tried; `none` says that it is meant")
+        raise Unsuited(f"--faults {faults}: {why}, so nothing would be tried; `none` says that it is meant")
     return list(found.values())
 
 
@@ -269,10 +274,10 @@ def _chosen(source: Source, word: str) -> list[Case]:
         return chosen
     if part and choice == "pairs":  # one that is named need not be drawn
         source = replace(source, pairs=len(pairs_across(source)))
-    chosen = [case for case in CHOICES[choice](source) if not part or part in (case.name, case.kind)]
+    chosen = [case for case in CHOICES[choice].cases(source) if not part or part in (case.name, case.kind)]
     if part and not chosen:
         raise NoSuchPart(
-            f"--faults {word}: there is no such case in the layout; `{choice}` takes {TAKEN[choice]}"
+            f"--faults {word}: there is no such case in the layout; `{choice}` takes {CHOICES[choice].takes}"
         )
     return chosen
 

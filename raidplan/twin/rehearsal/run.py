@@ -39,7 +39,7 @@ PLAYED: Mapping[Fault, Callable[[Rig, Case], Tried]] = {
 def rehearse(subject: Subject, plan: Plan, report: Report, wish: Wish, say: Say) -> Report:
     """The report filled in. `report` has what is known before; a stage that fails is in it, and ends it.
 
-    Raises NoSuchPart before anything is started.
+    Raises NoSuchPart, Unsuited before anything is started.
     """
     source = Source(subject.topology, wish.pairs, wish.seed)
     cases = cases_of(source, wish.faults)
