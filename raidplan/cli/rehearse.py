@@ -16,8 +16,8 @@ from raidplan.render.rehearsal.json import rehearsal_json
 from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text, unsuited_markdown
 from raidplan.review.pipeline import Loaded, load
 from raidplan.twin.loops import TooSmall
-from raidplan.twin.rehearsal.cases import NoSuchPart
 from raidplan.twin.rehearsal.change import rehearse_change
+from raidplan.twin.rehearsal.choices import NoSuchPart
 from raidplan.twin.rehearsal.host import Lacking, accelerator, check_host, image_in
 from raidplan.twin.rehearsal.kept import subjects_of
 from raidplan.twin.rehearsal.measure import rehearse_rates

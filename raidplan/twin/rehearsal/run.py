@@ -9,7 +9,8 @@ from dataclasses import replace
 from raidplan.base.words import counted
 from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.boots import boot
-from raidplan.twin.rehearsal.cases import Case, Fault, Source, cases_of, control
+from raidplan.twin.rehearsal.cases import Case, Fault, Source, control
+from raidplan.twin.rehearsal.choices import cases_of
 from raidplan.twin.rehearsal.faults import pull
 from raidplan.twin.rehearsal.making import make
 from raidplan.twin.rehearsal.report import Report, Tried
