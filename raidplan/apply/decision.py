@@ -43,7 +43,7 @@ class Decision:
     """The machine as it was read, with its disks by their names in the layout."""
     notes: tuple[Note, ...] = ()
     """Facts to know before, of versions for example, that are no reason to refuse."""
-    standing: tuple[Obsolete, ...] = ()
+    obsolete: tuple[Obsolete, ...] = ()
     """Objects and settings of an earlier version of the layout: they are left as they are."""
     postponed: tuple[Step, ...] = ()
     """Steps that wait for a system below the target, or for its kernel."""
@@ -73,12 +73,12 @@ def with_devices(plan: Plan, devices: Mapping[str, str]) -> Plan:
 def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> Decision:
     """Goes through the stages, and reads only. A plan that was made for another machine is refused; `here`: the machine is
     this one."""
-    standing = as_made(as_it_stands(plan, machine), machine, past.begun)
-    asked = asked_for(standing)
+    plan_here = as_made(as_it_stands(plan, machine), machine, past.begun)
+    asked = asked_for(plan_here)
     matched = match_disks(asked, machine)
-    ours = past_of_these(asked, matched, past)
-    closer, rests = _closer(asked, matched, ours) if here and ours.is_open else (matched.machine, {})
-    resumed = resume(asked, matched, ours, closer, rests)
+    own_past = past_of_these(asked, matched, past)
+    closer, rests = _closer(asked, matched, own_past) if here and own_past.is_open else (matched.machine, {})
+    resumed = resume(asked, matched, own_past, closer, rests)
     cleared = clear(asked, matched, resumed)
     remaining = remain(asked, resumed, cleared)
     refusals = refuse(asked, machine, matched, resumed, cleared, remaining, here=here)
@@ -92,15 +92,15 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         notes=(
             *host_name_differs(left, matched.disks, resumed.machine),
             *notes(left, resumed.machine),
-            *ignored_lines(left, resumed.machine, ours),
+            *ignored_lines(left, resumed.machine, own_past),
             *rebuilding(asked.layout, resumed.machine),
-            *fewer_inodes(plan, standing),
+            *fewer_inodes(plan, plan_here),
             *kept_for_others(remaining.whole, resumed.machine),
             *numbers_free(left, resumed.machine),
-            *stays_unchecked(left, remaining.whole, resumed.machine, ours),
+            *stays_unchecked(left, remaining.whole, resumed.machine, own_past),
         ),
-        standing=(
-            *left_standing(asked.layout, cleared.after.machine, ours),
+        obsolete=(
+            *left_standing(asked.layout, cleared.after.machine, own_past),
             *left_running(asked.layout, resumed.machine),
         ),
         postponed=remaining.postponed,
@@ -108,11 +108,11 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     )
 
 
-def _closer(asked: Asked, matched: Matched, ours: Past) -> tuple[Machine, Mapping[str, Rest]]:
+def _closer(asked: Asked, matched: Matched, own_past: Past) -> tuple[Machine, Mapping[str, Rest]]:
     """The machine with what only a second look at the devices of interrupted steps shows, and what is left to clear."""
-    closer = look_closer(asked.layout, matched.machine, matched.disks, ours)
-    closer = with_rests_of_members(asked.layout, closer, ours)
-    return closer, left_to_clear(asked.layout, matched.machine, ours)
+    closer = look_closer(asked.layout, matched.machine, matched.disks, own_past)
+    closer = with_rests_of_members(asked.layout, closer, own_past)
+    return closer, left_to_clear(asked.layout, matched.machine, own_past)
 
 
 def _plan_for(machine: Machine, matched: Matched, remaining: Remaining) -> Plan:

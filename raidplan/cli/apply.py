@@ -84,7 +84,7 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World) -> int:
     out_of_sight = hidden(folder, decision.left, decision.machine)
     if refusals := (*decision.refusals, *out_of_sight):
         return _refuse(arguments, *refusals)
-    for obsolete in decision.standing:
+    for obsolete in decision.obsolete:
         talk(obsolete_text(obsolete))
     if not decision.left.steps:
         for reason in close_what_stands(decision, open_journal(folder, world)) if past.is_open else ():
@@ -207,7 +207,7 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
     for step, failures in outcome.failed.items():
         talk(f"failed: {step}: {failure_text(failures)}")
     if not outcome.complete:
-        how_far = f"{len(outcome.done)} steps done, {len(outcome.left)} not begun"
+        how_far = f"{len(outcome.done)} steps done, {len(outcome.not_begun)} not begun"
         return _stopped(f"stopped part-way: {how_far}; {GOES_ON}", decision, journal)
     for problem in outcome.unproven:
         talk(f"not as planned: {refusal_text(problem)}")

@@ -43,7 +43,7 @@ def for_machine(
     decision = decide(plan, machine, past, here=here)
     for note in decision.notes:
         talk(f"note: {note_text(note)}")
-    for words in (*map(obsolete_text, decision.standing), *waiting(decision)):
+    for words in (*map(obsolete_text, decision.obsolete), *waiting(decision)):
         talk(words)
     return decision.left, decision.nodes, decision.refusals
 

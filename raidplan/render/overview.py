@@ -10,8 +10,8 @@ from raidplan.base.names import folded, number_ranges
 from raidplan.base.words import counted
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.loss import Loss
-from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.plan.phases import NEW_CONTENTS
+from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
 from raidplan.render.command import disk_name
 
 MADE = {

@@ -128,7 +128,7 @@ def test_f68_whatever_is_decided_is_said_in_harmless_words(
         said = (
             *sentences(decision.refusals),
             *map(note_text, decision.notes),
-            *map(obsolete_text, decision.standing),
+            *map(obsolete_text, decision.obsolete),
             *loss_texts(decision.left.lost),
         )
         some += said

@@ -69,7 +69,7 @@ def test_f03_a_signal_lets_the_running_step_end_and_begins_no_other(number: int,
 
     with stopped_by_signals():
         outcome = execute(Plan("h", "", "", (), steps), {}, tell, Silent(), World())
-    assert outcome.interrupted and (outcome.done, outcome.left) == (["running"], ["next"])
+    assert outcome.interrupted and (outcome.done, outcome.not_begun) == (["running"], ["next"])
     assert made.exists() and not (tmp_path / "next").exists()
 
 

@@ -44,5 +44,5 @@ def test_what_it_made_is_given_up_with_the_digest_only(renamed: tuple[str, str],
     (lost,) = (each for each in decision.left.own if str(each.figures.get("content")).startswith("ext4 "))
     assert (lost.where, lost.own) == ("the array 'pair:data' (/dev/md_data)", True)
     assert human(int(str(lost.figures["size"]))) == "899 GiB"
-    assert decision.standing == (), "nobody is told that it stays"
+    assert decision.obsolete == (), "nobody is told that it stays"
     assert decided(later, standing(plan)).left.lost, "of others, and still a loss"

@@ -36,7 +36,7 @@ HARMLESS = ("udevadm", "systemctl", "mkinitramfs", "run-parts")
 
 def told(decision: Decision) -> tuple[str, ...]:
     """The sentences on what stays as it is."""
-    return tuple(map(obsolete_text, decision.standing))
+    return tuple(map(obsolete_text, decision.obsolete))
 
 
 def typed(data: dict) -> None:  # type: ignore[type-arg]
@@ -233,18 +233,18 @@ def test_what_still_runs_is_told_once_with_what_ends_it(before: tuple[Path, Stat
     tuned[uuid]["md/sync_speed_min"] = 1000  # the kernel's own, and in no rule
     running = deepcopy(tuned)
     same, later = plan_of(tmp_path / "same", earlier), plan_of(tmp_path, untuned)
-    assert decided(same, Simulated(same, root, state)).standing == ()
+    assert decided(same, Simulated(same, root, state)).obsolete == ()
     world = Simulated(later, root, state)
     cache = Tuned("md_p", "md/stripe_cache_size", 1024, "layout")
     ahead = Tuned("md_p", "queue/read_ahead_kb", 1024, "layout")
-    assert decided(later, world).standing == (cache, ahead)
+    assert decided(later, world).obsolete == (cache, ahead)
     assert (cache.default, ahead.default) == ("256", "")
     less = plan_of(tmp_path / "less", less_tuned)
-    assert decided(less, Simulated(less, root, state)).standing == (cache,)
+    assert decided(less, Simulated(less, root, state)).obsolete == (cache,)
     assert apply(later, world) == "done"
     assert tuned == running, "nothing is taken from an array that runs"
     assert apply(later, Simulated(later, root, state)) == "nothing to do"
-    assert decided(later, Simulated(later, root, state)).standing == ()
+    assert decided(later, Simulated(later, root, state)).obsolete == ()
 
 
 def unmounted_home(data: dict) -> None:  # type: ignore[type-arg]
@@ -257,10 +257,10 @@ def test_a_mount_that_stays_is_told_with_what_ends_it(before: tuple[Path, State]
     state = again(before, root)
     later = plan_of(tmp_path, unmounted_home)
     world = Simulated(later, root, state)
-    assert decided(later, world).standing == (Mounted("/srv/home"),)
+    assert decided(later, world).obsolete == (Mounted("/srv/home"),)
     assert apply(later, world) == "done"
     assert "/srv/home" in state.objects["mount"], "nobody's files are taken away under them"
-    assert decided(later, Simulated(later, root, state)).standing == ()
+    assert decided(later, Simulated(later, root, state)).obsolete == ()
 
 
 @pytest.mark.parametrize("gone", ["mount", "another", "line"])
@@ -277,7 +277,7 @@ def test_a_mount_that_is_not_ours_or_gone_is_not_told(
             state.objects["mount"]["/srv/home"]["source"] = "partition:somebody's"
         case "line":
             (root / "etc/fstab").write_text(FSTAB)
-    assert decided(later, Simulated(later, root, state)).standing == ()
+    assert decided(later, Simulated(later, root, state)).obsolete == ()
 
 
 @pytest.mark.parametrize("name", ["s", "f"])
@@ -293,7 +293,7 @@ def test_a_priority_that_stays_is_told_with_what_ends_it(
 
     later = plan_of(tmp_path, change)
     world = Simulated(later, root, state)
-    (stays,) = decided(later, world).standing
+    (stays,) = decided(later, world).obsolete
     key, area = next(
         (key, area)
         for key, area in state.objects["swap"].items()
@@ -305,7 +305,7 @@ def test_a_priority_that_stays_is_told_with_what_ends_it(
     assert area["priority"] == 5 and not any(line.startswith("swap") for line in world.executed)
     area["priority"] = 7  # somebody has set it since
     (root / "etc/fstab").write_bytes((before[0] / "etc/fstab").read_bytes())
-    assert decided(later, Simulated(later, root, state)).standing == ()
+    assert decided(later, Simulated(later, root, state)).obsolete == ()
 
 
 MONITOR = "systemctl --no-block restart mdmonitor.service"
@@ -345,7 +345,7 @@ def test_what_somebody_set_by_hand_since_is_not_ours_to_speak_of(
     ((_, running),) = state.objects["tuning"].items()
     running["md/stripe_cache_size"] = 512
     later = plan_of(tmp_path, less_tuned)
-    assert decided(later, Simulated(later, root, state)).standing == ()
+    assert decided(later, Simulated(later, root, state)).obsolete == ()
 
 
 def test_a_hostile_name_of_an_array_comes_into_no_command(before: tuple[Path, State], tmp_path: Path) -> None:
@@ -362,9 +362,9 @@ def test_what_stands_is_told(before: tuple[Path, State], tmp_path: Path) -> None
     root = tmp_path / "root"
     state = again(before, root)
     same, later = plan_of(tmp_path / "same", earlier), plan_of(tmp_path, bare)
-    assert decided(same, Simulated(same, root, state)).standing == ()
+    assert decided(same, Simulated(same, root, state)).obsolete == ()
     decision = decided(later, Simulated(later, root, state))
-    found = {(each.kind, each.name) for each in decision.standing if isinstance(each, Standing)}
+    found = {(each.kind, each.name) for each in decision.obsolete if isinstance(each, Standing)}
     arrays, filesystems = (
         {("array", "pair:a"), ("array", "pair:b")},
         {("filesystem", "old"), ("filesystem", "before")},
@@ -382,7 +382,7 @@ def test_a_plan_that_was_made_for_a_machine_takes_back_what_it_says(
     by_layout = decided(later, Simulated(later, root, state))
     made = by_layout.left
     decision = decided(plan_from_json(plan_to_json(made)), Simulated(later, root, state))
-    assert not decision.refusals and decision.standing == by_layout.standing
+    assert not decision.refusals and decision.obsolete == by_layout.obsolete
     assert [step.id for step in decision.left.steps] == [step.id for step in made.steps]
 
 

@@ -109,7 +109,7 @@ def arrays_of_others(left: Plan, whole: Plan, machine: Machine, past: Past) -> l
     found = {uuid.replace("-", ""): words for uuid, words in {**members, **running}.items()}
     for uuid, words in _listed(whole, machine):
         found.setdefault(uuid, words)
-    cleared = (*(step.destroys for step in left.steps), *past.cleared.values())
+    cleared = (*(step.destroys for step in left.steps), *past.listed.values())
     known = {step.proof.key for step in whole.steps if step.proof and step.proof.kind == "array"}
     known |= {loss.uuid for losses in cleared for loss in losses}
     known = {uuid.replace("-", "") for uuid in known}

@@ -76,7 +76,7 @@ class Past:
     """For each step that was begun or finished: its fingerprint for each device, as `step_fingerprints.py` writes it."""
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """For each of those, after the comparison with a plan and its disks: the devices that this very step worked on."""
-    cleared: Mapping[str, tuple[Loss, ...]] = field(default_factory=dict)
+    listed: Mapping[str, tuple[Loss, ...]] = field(default_factory=dict)
     """For each step of this run that clears a device: what was listed of it before that was begun."""
     sectors: Mapping[str, str] = field(default_factory=dict)
     """For each such step, the digest of the file with the sectors that it found (`journal/sectors.py`)."""

@@ -84,9 +84,9 @@ class _Sum:
     ended: dict[str, None] = field(default_factory=dict)
     """In order."""
     marks: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    disks: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    disk_marks: dict[str, Mapping[str, str]] = field(default_factory=dict)
     """By step, the fingerprints of the disks below its devices."""
-    cleared: dict[str, tuple[Loss, ...]] = field(default_factory=dict)
+    listed: dict[str, tuple[Loss, ...]] = field(default_factory=dict)
     sectors: dict[str, str] = field(default_factory=dict)
     opened: Mapping[str, Any] | None = None
     """The first record of the run that is not closed."""
@@ -101,11 +101,11 @@ class _Sum:
         kind, step, made = record.get("kind"), str(record.get("step", "")), record.get("made")
         self.last = self.last.after(record, begins=self.opened is None)
         if kind in ("intent", "adopted"):
-            self.marks[step], self.disks[step] = _texts(record, "on"), _texts(record, "disks")
+            self.marks[step], self.disk_marks[step] = _texts(record, "on"), _texts(record, "disks")
         if made:
             self.made.add(str(made))
             self.made_at[str(made)] = str(record.get("time", ""))
-            self.standing[step] = str(made), self.marks.get(step, {}), self.disks.get(step, {})
+            self.standing[step] = str(made), self.marks.get(step, {}), self.disk_marks.get(step, {})
         match kind:
             case "open":
                 self._open(record)
@@ -134,7 +134,7 @@ class _Sum:
         self.origins[step] = _origin(record)
         # One that is begun again finds only what the first time left.
         losses = map(loss_from_row, record.get("clears", ()))
-        self.cleared[step] = tuple(dict.fromkeys((*self.cleared.get(step, ()), *losses)))
+        self.listed[step] = tuple(dict.fromkeys((*self.listed.get(step, ()), *losses)))
         self.sectors[step] = str(record.get("sectors", ""))
         self.ended.pop(step, None)
 
@@ -154,7 +154,7 @@ class _Sum:
 
     def _close(self) -> None:
         self.opened = None
-        for each in (self.begun, self.ended, self.marks, self.disks, self.cleared, self.sectors):
+        for each in (self.begun, self.ended, self.marks, self.disk_marks, self.listed, self.sectors):
             each.clear()
 
     def _take_back(self) -> None:
@@ -192,7 +192,7 @@ class _Sum:
             plans=self.begun,
             clocks={step: self.clocks[step] for step in self.begun},
             ended=frozenset(self.ended),
-            cleared=self.cleared,
+            listed=self.listed,
             sectors=self.sectors,
             order=tuple(self.ended),
         )
