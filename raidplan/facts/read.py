@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from raidplan.base.identity import Identity
+from raidplan.base.magic import PHYSICAL_VOLUME
 from raidplan.facts import arrays, contents, host, lvm
 from raidplan.facts.block import Block, Names, read_at, read_blocks
 from raidplan.facts.block_devices import read_block_devices
@@ -131,7 +132,7 @@ def _contents(
 ) -> dict[str, Mapping[str, Properties]]:
     """The objects on the block devices."""
     links = arrays.read_links(readings.root)
-    has_lvm = any(one.type == "LVM2_member" for found in readings.signatures.values() for one in found)
+    has_lvm = any(one.type == PHYSICAL_VOLUME for found in readings.signatures.values() for one in found)
     return {
         "content": contents.content_objects(readings, names),
         "table": contents.table_objects(readings),

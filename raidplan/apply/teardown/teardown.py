@@ -15,6 +15,7 @@ from raidplan.apply.teardown.cleared import BegunClearing, Cleared, Compare, giv
 from raidplan.apply.teardown.layers import Layers
 from raidplan.apply.teardown.never_removed import reasons_to_keep
 from raidplan.base.identity import Identity
+from raidplan.base.magic import MEMBER, PHYSICAL_VOLUME
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.ranges import BACK, FRONT, ends_of, joined, offsets
@@ -213,7 +214,7 @@ def _waiting(step: Step, ghosts: Mapping[str, Step]) -> Step:
 
 def _rule(left: Plan, cleared: Cleared) -> str:
     """The udev rule for the old members and physical volumes, and for the devices made in their place."""
-    members = ("linux_raid_member", "LVM2_member")
+    members = (MEMBER, PHYSICAL_VOLUME)
     old = [one.uuid for name in cleared.targets for one in cleared.stack.traces(name) if one.type in members]
     old += [block.key for block in cleared.above if block.kind == "array"]
     above = {block.identity for block in cleared.above}
