@@ -72,12 +72,12 @@ def with_devices(plan: Plan, devices: Mapping[str, str]) -> Plan:
 def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> Decision:
     """Goes through the stages, and reads only. A plan that was made for another machine is refused; `here`: the machine is
     this one."""
-    adapted = as_made(as_it_stands(plan, machine), machine, past.begun)
-    asked = asked_for(adapted)
+    plan_here = as_made(as_it_stands(plan, machine), machine, past.begun)
+    asked = asked_for(plan_here)
     matched = match_disks(asked, machine)
-    ours = match_journal(asked, matched, past)
-    rechecked = recheck(asked, matched, ours, here=here)
-    resumed = resume(asked, matched, ours, rechecked)
+    own_past = match_journal(asked, matched, past)
+    rechecked = recheck(asked, matched, own_past, here=here)
+    resumed = resume(asked, matched, own_past, rechecked)
     cleared = clear(asked, matched, resumed)
     remaining = remain(asked, resumed, cleared)
     refusals = refuse(asked, machine, matched, resumed, cleared, remaining, here=here)
@@ -91,15 +91,15 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         notes=(
             *host_name_differs(left, matched.disks, resumed.machine),
             *notes(left, resumed.machine),
-            *ignored_lines(left, resumed.machine, ours),
+            *ignored_lines(left, resumed.machine, own_past),
             *rebuilding(asked.layout, resumed.machine),
-            *fewer_inodes(plan, adapted),
+            *fewer_inodes(plan, plan_here),
             *kept_for_others(remaining.whole, resumed.machine),
             *numbers_free(left, resumed.machine),
-            *stays_unchecked(left, remaining.whole, resumed.machine, ours),
+            *stays_unchecked(left, remaining.whole, resumed.machine, own_past),
         ),
         obsolete=(
-            *obsolete_objects(asked.layout, cleared.after.machine, ours),
+            *obsolete_objects(asked.layout, cleared.after.machine, own_past),
             *obsolete_settings(asked.layout, resumed.machine),
         ),
         postponed=remaining.postponed,

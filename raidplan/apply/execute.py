@@ -76,7 +76,7 @@ class Outcome:
 
     done: list[str] = field(default_factory=list)
     failed: dict[str, tuple[Failure, ...]] = field(default_factory=dict)
-    left: list[str] = field(default_factory=list)
+    not_begun: list[str] = field(default_factory=list)
     interrupted: bool = False
     unproven: list[Refusal] = field(default_factory=list)
     """Promises of the plan that the machine did not show when everything was read back."""
@@ -90,7 +90,7 @@ class Outcome:
     @property
     def complete(self) -> bool:
         """Every step was done."""
-        return not self.failed and not self.left
+        return not self.failed and not self.not_begun
 
 
 def execute(
@@ -138,7 +138,7 @@ def execute(
             except KeyboardInterrupt:
                 outcome.interrupted = True
     # Not `waiting`: an interrupt can come between two lines, and what it took from one list be on no other.
-    outcome.left = [s.id for s in plan.steps if s.id not in outcome.failed and s.id not in outcome.done]
+    outcome.not_begun = [s.id for s in plan.steps if s.id not in outcome.failed and s.id not in outcome.done]
     return outcome
 
 

@@ -41,12 +41,12 @@ def carry_out(
             written = {step.id: step.guard for step in added if step.guard and step.changes}
             written |= compared(added)
             zeroes = [step for step in added if step.origin == TEARDOWN and isinstance(step.action, Zero)]
-            journal.cleared = {step.id: step.destroys for step in zeroes}
+            journal.listed = {step.id: step.destroys for step in zeroes}
             journal.marks = {
                 **marks_of_added(decision.whole, decision.disks, written),
                 **marks(decision.whole, decision.disks),
             }
-            journal.disks = marks_of_disks(decision.whole, decision.disks)
+            journal.disk_marks = marks_of_disks(decision.whole, decision.disks)
             journal.origins = {step.id: step.origin for step in added}
             journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
             journal.record_copies(*keep(start, journal.folder))

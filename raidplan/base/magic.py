@@ -9,6 +9,9 @@ from uuid import UUID
 
 from raidplan.base.reader import Reader
 
+MEMBER, PHYSICAL_VOLUME = "linux_raid_member", "LVM2_member"
+"""libblkid's words for the superblock of an array's member, and of a physical volume."""
+
 
 class Magic(NamedTuple):
     """`text` at one of the `offsets`; UUID and label by their places in the range."""
@@ -51,7 +54,7 @@ class Content(NamedTuple):
 
 def member_of(uuid: str) -> Content:
     """The superblock of a member of this array."""
-    return Content("linux_raid_member", uuid)
+    return Content(MEMBER, uuid)
 
 
 LINE = re.compile(r"([0-9]+) (0x[0-9a-f]+)(?: ([^ ]*))?(?: (.*))?")

@@ -14,6 +14,8 @@ from raidplan.base.mistake import Mistake
 KIB, MIB, GIB, TIB = 1024, 1024**2, 1024**3, 1024**4
 SECTOR = 512
 """The unit of length of the kernel, of sysfs and of mdadm in bytes, whatever the disk's own sector size is."""
+PAGE = 4 * KIB
+"""A page of memory in bytes: reads past the page cache, read-ahead and stripe caches count in it."""
 
 BINARY = {"KiB": KIB, "MiB": MIB, "GiB": GIB, "TiB": TIB}
 DECIMAL = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}

@@ -63,7 +63,7 @@ def _mark(journal: Journal, plan: Plan, disks: Mapping[str, DiskFact]) -> None:
     """Lets records name the disks. Only a table that is as planned was certainly made as the step makes it."""
     tables = {step.id for step in plan.steps if step.proof and step.proof.kind == "table"}
     journal.marks = {step: on for step, on in marks(plan, disks).items() if step in tables}
-    journal.disks = marks_of_disks(plan, disks)
+    journal.disk_marks = marks_of_disks(plan, disks)
 
 
 def _record(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str] = ()) -> int:

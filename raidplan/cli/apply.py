@@ -212,7 +212,7 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
     for step, failures in outcome.failed.items():
         talk(f"failed: {step}: {failure_text(failures)}")
     if not outcome.complete:
-        how_far = f"{len(outcome.done)} steps done, {len(outcome.left)} not begun"
+        how_far = f"{len(outcome.done)} steps done, {len(outcome.not_begun)} not begun"
         return _report_stop(f"stopped part-way: {how_far}; {GOES_ON}", decision, journal)
     for problem in outcome.unproven:
         talk(f"not as planned: {refusal_text(problem)}")

@@ -104,7 +104,7 @@ def _estimate(parser: argparse.ArgumentParser) -> None:
 
 
 def _rehearse(parser: argparse.ArgumentParser) -> None:
-    """A layout, its scale and the faults."""
+    """A layout, or two, what is tried of it, and the virtual machine."""
     parser.description = (
         "Makes a virtual machine with the layout's disks and wiring, applies the layout there, boots it, then pulls every disk and "
         "component while all file systems are written to, damages what lies on them, boots it with parts away, and says whether "
@@ -123,6 +123,13 @@ def _rehearse(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="measure the rates of all arrays instead, with links and disks as throttles that are scaled down alike",
     )
+    _add_faults(parser)
+    _add_twin(parser)
+    add_output(parser, "text", "json", "markdown", "html")
+
+
+def _add_faults(parser: argparse.ArgumentParser) -> None:
+    """The faults of a rehearsal, its scale and its seed."""
     parser.add_argument(
         "--faults",
         metavar="WHICH",
@@ -145,6 +152,10 @@ def _rehearse(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, metavar="N", help="draw the pairs as the rehearsal did that printed this seed"
     )
+
+
+def _add_twin(parser: argparse.ArgumentParser) -> None:
+    """The image of the virtual machine, and what is left of it."""
     parser.add_argument(
         "--suite",
         metavar="NAME",
@@ -169,7 +180,6 @@ def _rehearse(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shell", action="store_true", help="open a shell in the virtual machine once the layout stands"
     )
-    add_output(parser, "text", "json", "markdown", "html")
 
 
 def _draw(parser: argparse.ArgumentParser) -> None:

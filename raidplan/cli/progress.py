@@ -90,7 +90,7 @@ def _data(event: Report) -> dict[str, object]:
                 "bytes_per_second": event.bytes_per_second, "seconds_left": event.seconds_left}  # fmt: skip
     if isinstance(event, Outcome):
         return {"event": "ended", "as_planned": event.complete and not event.unproven, "done": len(event.done),
-                "failed": list(event.failed), "not_begun": event.left, "not_as_planned": [*map(refusal_text, event.unproven)],
+                "failed": list(event.failed), "not_begun": event.not_begun, "not_as_planned": [*map(refusal_text, event.unproven)],
                 "complete": not event.waiting, "waiting": [*event.waiting], "missing": [*event.missing]}  # fmt: skip
     known = {} if event.percent is None else {"percent": event.percent}
     return {"event": event.kind, "step": event.step.id, "phase": event.step.phase, "say": event.step.say,

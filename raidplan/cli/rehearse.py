@@ -16,8 +16,8 @@ from raidplan.render.rehearsal.json import rehearsal_json
 from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text, unsuited_markdown
 from raidplan.review.pipeline import Loaded, load
 from raidplan.twin.loops import TooSmall
-from raidplan.twin.rehearsal.cases import CHOICES, NoSuchPart
 from raidplan.twin.rehearsal.change import rehearse_change
+from raidplan.twin.rehearsal.choices import NoSuchPart
 from raidplan.twin.rehearsal.host import Lacking, accelerator, check_host, image_in
 from raidplan.twin.rehearsal.kept import subjects_of
 from raidplan.twin.rehearsal.measure import rehearse_rates
@@ -105,11 +105,7 @@ def _rehearse(subjects: list[Subject], digests: list[str], arguments: argparse.N
             return rehearse_change((subjects[0], subject), (plans[0], plans[1]), report, wish, talk)
         work = rehearse_rates if arguments.measure else rehearse
         return work(subject, plans[0], report, wish, talk)
-    except NoSuchPart as error:
-        # Words that every layout may have cases of are no mistake of who asks.
-        known = {*_faults(arguments).split(",")} <= {"all", *CHOICES}
-        raise (Unsuited if known else Unable)(str(error)) from None
-    except Lacking as error:
+    except (NoSuchPart, Lacking) as error:
         raise Unable(str(error)) from None
 
 

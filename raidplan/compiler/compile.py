@@ -8,13 +8,15 @@ from dataclasses import replace
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.findings import Finding, Path, error
 from raidplan.base.levels import LEVELS
+from raidplan.base.magic import MEMBER, PHYSICAL_VOLUME
 from raidplan.compiler.boot import boot_steps
 from raidplan.compiler.config import config_steps
 from raidplan.document import Document
 from raidplan.plan.codec import digest
 from raidplan.plan.disk_identity import DiskIdentity, KeptPartition
 from raidplan.plan.order import ordered
-from raidplan.plan.step import PHASES, PHASES_BELOW, Plan, Proof, Run, Step
+from raidplan.plan.phases import PHASES, PHASES_BELOW
+from raidplan.plan.step import Plan, Proof, Run, Step
 from raidplan.topology import Topology
 from raidplan.topology.kept import kept
 
@@ -53,7 +55,7 @@ def compile_plan(
     return plan, []
 
 
-CONTENT = {"raid": "linux_raid_member", "lvm": "LVM2_member", "swap": "swap"}
+CONTENT = {"raid": MEMBER, "lvm": PHYSICAL_VOLUME, "swap": "swap"}
 """libblkid's word for what a user of a partition makes of it."""
 
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from raidplan.base.findings import dotted
 from raidplan.diff.result import Diff, Fate
+from raidplan.plan.phases import NEW_CONTENTS
 from raidplan.plan.step import Plan, Step
 
 IN_PLACE = (Fate.CHANGED, Fate.RESHAPED, Fate.RENAMED)
-MAKING = frozenset(("partition", "array", "volume", "format", "sync"))
+MAKING = frozenset((*NEW_CONTENTS, "sync"))
 """The phases in which things are made that hold data; after them, lines are written and things brought up."""
 
 

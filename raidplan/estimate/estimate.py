@@ -14,14 +14,11 @@ from raidplan.estimate.rebuild import NO_REBUILD, rebuild, unknown_turning
 from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, Loss, MachineEstimate
 from raidplan.estimate.sharing import Together, alone
 from raidplan.estimate.survival import BOOT, MACHINE, Survival, survive
-from raidplan.geometry.md_shape import stripe_cache_bytes
+from raidplan.geometry.md_shape import STRIPE_CACHE_ENTRIES, stripe_cache_bytes
 from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.device import Device
 from raidplan.topology import Topology
 from raidplan.topology.boot_places import boot_places, made_root
-
-STRIPE_CACHE = 256
-"""Entries where none are set (drivers/md/raid5.h, NR_STRIPES)."""
 
 
 def estimate(topology: Topology) -> Estimates:
@@ -55,7 +52,7 @@ class _Whole:
     def _array(self, name: str, array: Array) -> Estimate:
         path, count = ("arrays", name), len(array.named_members)
         device, redundant = self._topology.devices.get(name), LEVELS[array.level].redundant
-        entries = array.stripe_cache_size or STRIPE_CACHE
+        entries = array.stripe_cache_size or STRIPE_CACHE_ENTRIES
         layout = f" ({array.layout})" if array.layout and LEVELS[array.level].arranged else ""
         return Estimate(
             name=name,

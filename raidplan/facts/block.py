@@ -12,11 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from raidplan.base.size import SECTOR
+from raidplan.base.size import PAGE, SECTOR
 
 SYS_BLOCK = Path("/sys/dev/block")
 """The kernel's directory of every block device, by its number `major:minor`."""
-PAGE = 4096
 PART = 2**16
 """Bytes of a file that are read at once."""
 MEMORY_DISKS = re.compile(r"(ram|zram|sr|fd)\d+")

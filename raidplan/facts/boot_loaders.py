@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+from raidplan.base.size import SECTOR
 from raidplan.facts.block import read_at, text_of
 from raidplan.facts.machine import Properties
 from raidplan.facts.readings import Readings
@@ -22,7 +23,6 @@ from raidplan.plan.boot_loaders import (
 from raidplan.plan.partitions import TYPE_CODES
 
 BIOS_BOOT, ESP = TYPE_CODES["bios-boot"].lower(), TYPE_CODES["esp"].lower()
-SECTOR = 512
 ANSWERS = "var/cache/debconf/config.dat"
 
 

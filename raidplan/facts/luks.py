@@ -27,7 +27,7 @@ TYPE = "crypto_LUKS"
 LABEL = "ext2"
 """libblkid's word for the label in front of an area with a random key, a file system of 1 MiB."""
 FIRST, SECOND = b"LUKS\xba\xbe", b"SKUL\xba\xbe"
-SECONDS = tuple(0x4000 << n for n in range(9))
+SECOND_HEADERS = tuple(0x4000 << n for n in range(9))
 """The places of the second header of LUKS2, which depend on its size."""
 BINARY, CHECKSUM = 4096, slice(448, 512)
 """Bytes before the JSON of a header, and where its checksum stands."""
@@ -53,7 +53,7 @@ class Header:
 def header_on(read: Reader) -> Header | None:
     """The header on a device; None where no copy of one is whole. Raises OSError."""
     first = _second_version(read, 0, FIRST)
-    second = next((found for at in SECONDS if (found := _second_version(read, at, SECOND))), None)
+    second = next((found for at in SECOND_HEADERS if (found := _second_version(read, at, SECOND))), None)
     known = first or second
     if known is None:
         return _first_version(read)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.identity import lvm_form
-from raidplan.base.magic import Magic, raw_uuid
+from raidplan.base.magic import PHYSICAL_VOLUME, Magic, raw_uuid
 from raidplan.base.reader import Reader
 
 
@@ -53,7 +53,7 @@ OTHERS = (
     Magic("swap", _PAGES, b"SWAPSPACE2", raw_uuid(0x40C), (0x41C, 16)),
     Magic("swap", _PAGES, b"SWAP-SPACE"),
     Magic("swsuspend", _PAGES, b"S1SUSPEND"),
-    Magic("LVM2_member", (0x18, 0x218, 0x418, 0x618), b"LVM2 001", _lvm),
+    Magic(PHYSICAL_VOLUME, (0x18, 0x218, 0x418, 0x618), b"LVM2 001", _lvm),
     Magic("crypto_LUKS", (0,), b"LUKS\xba\xbe", _luks),
     Magic("crypto_LUKS", tuple(0x4000 << n for n in range(6)), b"SKUL\xba\xbe"),
     Magic("BitLocker", (3,), b"-FVE-FS-"),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from raidplan.base.size import MIB
+from raidplan.base.size import MIB, PAGE
 from raidplan.facts.machine import BlockFact
 
 FRONT, BACK = 5 * MIB, MIB
 """Bytes cleared at both ends of everything: LUKS keeps a second header up to 4 MiB from the front, farther than
 any other format in libblkid's tables; at the end, nothing begins before the last MiB."""
-PAGE = 4096
 
 
 def ends_of(

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from raidplan.base.identity import Identity
+from raidplan.base.magic import PHYSICAL_VOLUME
 from raidplan.facts import arrays, contents, host, lvm
 from raidplan.facts.block import Block, Names, read_at, read_blocks
 from raidplan.facts.block_devices import read_block_devices
@@ -67,25 +68,20 @@ def read_machine(
         versions = pool.submit(host.read_tools, ask) if tools is None else None
         enabled = pool.submit(host.read_units, units, ask, target)
         images = pool.submit(host.read_initramfs, system, kernel)
-        blocks = read_blocks(
-            root
-        )  # before their identifiers: who swaps a disk in between is found out by its instance
+        # Before their identifiers: who swaps a disk in between is found out by its instance.
+        blocks = read_blocks(root)
         listing = pool.submit(partial(lsblk, must, udev=(root / "run/udev/control").exists()))
         readings, md, names, problems = _look(root, blocks, ask)
         readings = replace(readings, ranges=tuple(ranges), known=frozenset(known), written=frozenset(written))
         objects = _contents(readings, md, names, swap_files, must)
-        objects |= host.read_paths(system, paths)
-        objects["file"] = {**objects["file"], **host.read_files(root, swap_files)}
-        objects["key_file"] = host.read_key_files(system, keys, root if target else None)
+        objects |= _files(root, target, paths, swap_files, keys)
         objects |= {
             "module": modules.result(),
             "tool": versions.result() if versions else tools or {},
             "unit": enabled.result(),
+            "initramfs": images.result(),
         }
-        objects |= {"initramfs": images.result(), "kernel": host.read_kernels(system)}
-        objects |= {"boot_loader": read_boot_loaders(readings, system), "boot_menu": read_boot_menu(system)}
-        objects |= {"boot_entry": read_boot_entries(root), "answer": read_answers(system)}
-        objects["firmware"] = {"uefi": {"secure_boot": read_secure_boot(root)}}
+        objects |= _starting(readings, root, system)
         objects["mount"] = mount_objects(of_system(readings.mounts, target), names)
         if target:
             objects["system"] = host.read_system(system)
@@ -136,7 +132,7 @@ def _contents(
 ) -> dict[str, Mapping[str, Properties]]:
     """The objects on the block devices."""
     links = arrays.read_links(readings.root)
-    has_lvm = any(one.type == "LVM2_member" for found in readings.signatures.values() for one in found)
+    has_lvm = any(one.type == PHYSICAL_VOLUME for found in readings.signatures.values() for one in found)
     return {
         "content": contents.content_objects(readings, names),
         "table": contents.table_objects(readings),
@@ -147,6 +143,31 @@ def _contents(
         "mapping": mapping_objects(readings.blocks, names, ask),
         "filesystem": contents.filesystem_objects(readings, names),
         "swap": contents.swap_objects(readings, names, swap_files),
+    }
+
+
+def _files(
+    root: Path, target: str, paths: Iterable[str], swap_files: Iterable[str], keys: Iterable[str]
+) -> dict[str, Mapping[str, Properties]]:
+    """Files and folders of the system below `target`, and swap files of the one that runs."""
+    system = root / target.lstrip("/")
+    found = host.read_paths(system, paths)
+    return {
+        **found,
+        "file": {**found["file"], **host.read_files(root, swap_files)},
+        "key_file": host.read_key_files(system, keys, root if target else None),
+    }
+
+
+def _starting(readings: Readings, root: Path, system: Path) -> dict[str, Mapping[str, Properties]]:
+    """The objects by which a system starts: its kernels and boot loaders, the firmware and its entries."""
+    return {
+        "kernel": host.read_kernels(system),
+        "boot_loader": read_boot_loaders(readings, system),
+        "boot_menu": read_boot_menu(system),
+        "boot_entry": read_boot_entries(root),
+        "answer": read_answers(system),
+        "firmware": {"uefi": {"secure_boot": read_secure_boot(root)}},
     }
 
 

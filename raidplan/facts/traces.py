@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from raidplan.base.hidden import escaped
+from raidplan.base.magic import MEMBER
 from raidplan.base.reader import Reader, all_are
 from raidplan.base.size import GIB, KIB, MIB, SECTOR
 from raidplan.facts.machine import Trace, Where
@@ -193,7 +194,7 @@ def _members(window: Window) -> Iterator[Trace]:
     for block in superblocks(window.at, window.size):
         yield Trace(
             offset=block.offset,
-            type="linux_raid_member",
+            type=MEMBER,
             uuid=block.uuid,
             label=block.name,
             detail=block.words,

@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from raidplan.base.reader import Reader
-from raidplan.facts.block import PAGE, Block, Names
+from raidplan.base.size import PAGE
+from raidplan.facts.block import Block, Names
 from raidplan.facts.machine import Trace
 from raidplan.facts.readings import Readings
 from raidplan.facts.traces import Place, read_traces

@@ -14,10 +14,11 @@ from typing import Final, NamedTuple
 
 from raidplan.base.levels import LEVELS, raid10_copies
 from raidplan.base.mistake import Mistake
-from raidplan.base.size import KIB, SECTOR, align_down, ceil_div
+from raidplan.base.size import PAGE, SECTOR, align_down, ceil_div
 from raidplan.geometry.md_member import check_chunk
 
-PAGE: Final = 4 * KIB
+STRIPE_CACHE_ENTRIES: Final = 256
+"""Entries of a stripe cache where none are set (drivers/md/raid5.h, NR_STRIPES)."""
 
 
 class Raid10Layout(NamedTuple):

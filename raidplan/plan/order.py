@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from raidplan.plan.step import PHASES, Step
+from raidplan.plan.phases import PHASES
+from raidplan.plan.step import Step
 
 
 def ordered(steps: Iterable[Step], phases: Sequence[str] = PHASES) -> list[Step]:

@@ -16,6 +16,7 @@ from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS, Generator, Hook
 from raidplan.plan.loss import Loss
 from raidplan.plan.origin import LAYOUT, Origin
 from raidplan.plan.partitions import PartitionRow, partition_rows
+from raidplan.plan.phases import PHASES, PHASES_BELOW
 
 Value = str | int | bool | None | list[str]
 """A value of a property of the machine."""
@@ -236,20 +237,6 @@ ADDED = "+"
 
 CLEARS = f"{ADDED}clear."
 """The separator before the number of a step that clears a device of an interrupted step."""
-
-PHASES = ("prepare", "teardown", "partition", "array", "volume", "format", "configure", "activate", "sync")
-PHASES_BELOW = (
-    "prepare",
-    "teardown",
-    "partition",
-    "array",
-    "volume",
-    "format",
-    "activate",
-    "configure",
-    "sync",
-)
-"""Below a target the files lie on what is mounted first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from raidplan.base.identity import Identity
 from raidplan.base.magic import SignatureAt, member_of
 from raidplan.plan.fault import Fault, fault
 from raidplan.plan.initramfs import image_makers
-from raidplan.plan.step import PHASES, Plan, Run, Step, WriteBlock, Zero
+from raidplan.plan.phases import NEW_CONTENTS, PHASES
+from raidplan.plan.step import Plan, Run, Step, WriteBlock, Zero
 
 MAKERS = {"sfdisk": "table", "mke2fs": "filesystem", "mkswap": "swap", "pvcreate": "physical_volume"}
 """Programs that write over a device whatever it holds, to the kind of what they make; besides `mkfs.*` and mdadm."""
 MADE = ("table", "array", "encryption", "filesystem", "swap", "physical_volume")
-MAKING = ("partition", "array", "volume", "format")
 KEYS = ("file", "mapping")
 """The kinds that keys of swap name: a file, of which another step proves that there was none, and makes it; or what has a random key."""
 
@@ -60,7 +60,7 @@ def _unguarded(step: Step) -> Iterator[Fault]:
     made = makes(step)
     if made and kind != made:
         yield fault("unproven", step.id, kind=made)
-    if not made and not (kind in MADE and step.phase in MAKING and not step.changes):
+    if not made and not (kind in MADE and step.phase in NEW_CONTENTS and not step.changes):
         return
     in_file = step.proof is not None and Identity.read(step.proof.key).kind in KEYS
     if not step.guard and not in_file:

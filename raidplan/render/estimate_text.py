@@ -10,6 +10,7 @@ from raidplan.base.size import human
 from raidplan.base.words import counted, plural
 from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, MachineEstimate, Rate
 from raidplan.estimate.survival import Sets
+from raidplan.estimate.survival.smallest import MOST_LOSSES
 from raidplan.render.colour import Styles, styles
 from raidplan.render.estimate_words import (
     bottleneck,
@@ -30,8 +31,6 @@ WHOLE = {"running": "the running system", "boot": "the next start"}
 KINDS = ("bus", "controller", "multiplier", "expander", "enclosure", "power", "disk")
 WIDE = 120
 """Columns of a line of words."""
-MOST_LOSSES = 3
-"""The number of losses of disks that are tried."""
 
 
 def estimate_text(estimates: Estimates, *, colour: bool = False) -> str:

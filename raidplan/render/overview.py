@@ -10,8 +10,8 @@ from raidplan.base.names import folded, number_ranges
 from raidplan.base.words import counted
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.loss import Loss
+from raidplan.plan.phases import NEW_CONTENTS
 from raidplan.plan.step import Plan, RenewInitramfs, Run, Step, WriteBlock, WriteFile, Zero
-from raidplan.plan.validity import MAKING
 from raidplan.render.command import disk_name
 
 MADE = {
@@ -74,7 +74,7 @@ def created(plan: Plan) -> tuple[str, ...]:
 
 def makes(step: Step) -> bool:
     """Whether the step makes an object that was not there."""
-    return step.proof is not None and not step.changes and (step.phase in MAKING or step.creates)
+    return step.proof is not None and not step.changes and (step.phase in NEW_CONTENTS or step.creates)
 
 
 def by_phase(plan: Plan) -> Iterator[tuple[str, list[tuple[int, Step]]]]:

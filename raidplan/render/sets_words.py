@@ -6,14 +6,11 @@ from collections.abc import Hashable, Iterator
 from math import comb, prod
 
 from raidplan.base.groups import by_key
-from raidplan.base.words import counted, listed, plural
+from raidplan.base.words import counted, plural
 from raidplan.estimate.survival import Sets, Some
+from raidplan.render.estimate_words import named
 from raidplan.render.visible import visible
 
-NAMES = 8
-"""So many names, or ranges of names, are written out."""
-FEW = 3
-"""More names than these are ranges, where they can be."""
 Choice = tuple[Some, ...]
 
 
@@ -46,7 +43,7 @@ def _alike(kinds: tuple[str, ...], choices: list[Choice]) -> str:
     """Sets of the same kinds of components."""
     singles = [name for choice in choices for name in choice[0].names]
     if len(kinds) == 1:
-        names = listed([visible(name) for name in singles], most=NAMES, few=FEW)
+        names = named(singles)
         kind = "supply" if kinds[0] == "power" else kinds[0]
         return (
             f"{kind} {names}" if len(singles) == 1 else f"any of {counted(len(singles), kinds[0])} ({names})"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidplan.base.filesystems.ext import INODE
 from raidplan.base.findings import Edit, Severity
 from raidplan.base.size import human
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.made import ext_filesystems
 from raidplan.topology import Topology
 
-INODE = 256
-"""Bytes of an inode as mke2fs makes it."""
 DENSE = 16 * 1024
 """Bytes for each inode below 4 TiB (mke2fs.conf)."""
 MUCH, SOME = 0.05, 0.02

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.filesystems.ext import Ext
+from raidplan.base.filesystems.ext import INODE, Ext
 from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.size import TIB, exact, human
 from raidplan.geometry.ext import FSTYPES, LEAST_RATIO, MOST_INODES, MOST_RATIO, ExtGeometry, default_ratio
 from raidplan.layout.kinds.filesystem import Filesystem
-from raidplan.rules.inode_tables import DENSE, INODE, MUCH
+from raidplan.rules.inode_tables import DENSE, MUCH
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.made import Made, can_be_made, ext_filesystems, xfs_filesystems
 from raidplan.topology import Topology

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.base.findings import Edit, Path, Severity
-from raidplan.base.size import KIB, MIB, align_down, align_up, exact
+from raidplan.base.size import KIB, MIB, PAGE, align_down, align_up, exact
 from raidplan.geometry.md_shape import io_opt
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
@@ -14,7 +14,6 @@ from raidplan.rules.workloads import RANDOM, work_on
 from raidplan.topology import Topology
 
 LARGE = 32 * MIB
-PAGE = 4 * KIB
 
 
 def _stripe(topology: Topology, name: str, array: Array) -> int:

@@ -7,16 +7,15 @@ from typing import NamedTuple
 
 from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
-from raidplan.base.size import GIB, KIB, human
+from raidplan.base.size import GIB, KIB, PAGE, human
 from raidplan.base.words import listed
-from raidplan.geometry.md_shape import PAGE, stripe_cache_bytes
+from raidplan.geometry.md_shape import STRIPE_CACHE_ENTRIES, stripe_cache_bytes
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import array_disks, arrays, places
 from raidplan.rules.tuning import STRIPE_CACHE
 from raidplan.topology import Topology
 
-DEFAULT_ENTRIES = 256
 USEFUL_ENTRIES = 8192
 """Published measurements show no more gain beyond; a rule of thumb."""
 MUCH, TOO_MUCH = 0.1, 0.5
@@ -47,7 +46,7 @@ def caches(topology: Topology) -> list[Cache]:
         if LEVELS[array.level].has_stripe_cache:
             wanted = array.stripe_cache_size
             given = wanted is not None and STRIPE_CACHE[0] <= wanted <= STRIPE_CACHE[1]
-            entries = wanted if wanted is not None and given else DEFAULT_ENTRIES
+            entries = wanted if wanted is not None and given else STRIPE_CACHE_ENTRIES
             found.append(Cache(name, len(array.named_members), entries, given))
     return sorted(found, key=lambda cache: -cache.size)
 
@@ -115,9 +114,12 @@ def stripe_cache_memory(topology: Topology) -> Iterator[Hit]:
         severity=Severity.ERROR if part > TOO_MUCH else None,
         related=related,
         edits=tuple(
-            Edit(("arrays", cache.array, "stripe_cache_size"), entries if entries > DEFAULT_ENTRIES else None)
+            Edit(
+                ("arrays", cache.array, "stripe_cache_size"),
+                entries if entries > STRIPE_CACHE_ENTRIES else None,
+            )
             for cache in given
-            if cache.entries > entries or entries == DEFAULT_ENTRIES
+            if cache.entries > entries or entries == STRIPE_CACHE_ENTRIES
         ),
     )
 
@@ -126,7 +128,7 @@ def _fitting(topology: Topology, memory: int) -> int:
     """The largest number of entries with which all caches leave the memory alone."""
     entries = USEFUL_ENTRIES
     every = topology.once(caches)
-    while entries > DEFAULT_ENTRIES and (
+    while entries > STRIPE_CACHE_ENTRIES and (
         sum(stripe_cache_bytes(min(entries, cache.entries), cache.members) for cache in every) > MUCH * memory
     ):
         entries //= 2
@@ -135,9 +137,9 @@ def _fitting(topology: Topology, memory: int) -> int:
 
 def _advice(entries: int, given: Sequence[Cache]) -> str:
     size = human(stripe_cache_bytes(entries, sum(cache.members for cache in given)))
-    if entries > DEFAULT_ENTRIES:
+    if entries > STRIPE_CACHE_ENTRIES:
         return f"which takes {size}, and measure whether more helps"
-    return f"for the kernel's {DEFAULT_ENTRIES} entries take {size}, and grow when needed"
+    return f"for the kernel's {STRIPE_CACHE_ENTRIES} entries take {size}, and grow when needed"
 
 
 @rule(Severity.NOTE)

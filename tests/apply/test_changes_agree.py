@@ -29,8 +29,8 @@ from raidplan.plan.changes import (
     Reason,
     Shape,
     argv,
-    arrays,
     changes,
+    levels,
     pair,
     short,
     slot_after,
@@ -285,8 +285,8 @@ def test_a_row_is_all_that_a_new_change_takes(tmp_path: Path, monkeypatch: pytes
         for level, count in (("raid1", 2), ("raid6", 4))
     )
     assert not all(change.answer.possible for change in changes(old, new))
-    rows = {**arrays.TAKEOVERS, ("raid1", "raid6"): arrays.Takeover(2, (Before.CHUNK_IS_64K,))}
-    monkeypatch.setattr(arrays, "TAKEOVERS", rows)
+    rows = {**levels.TAKEOVERS, ("raid1", "raid6"): levels.Takeover(2, (Before.CHUNK_IS_64K,))}
+    monkeypatch.setattr(levels, "TAKEOVERS", rows)
     assert all(change.answer.possible for change in changes(old, new))
     _say_the_same(Pair(old, new), tmp_path, {})
 

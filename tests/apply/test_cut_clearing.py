@@ -64,7 +64,7 @@ def begun(plan: Plan, decision: Decision | None, step: Step, device: Device, fol
         is_open=True,
         begun=frozenset([step.id]),
         marks=marks_of_added(plan, disks, compared([step])),
-        cleared={step.id: step.destroys},
+        listed={step.id: step.destroys},
         sectors={step.id: digest},
         origins={step.id: step.origin},
         folder=str(folder),

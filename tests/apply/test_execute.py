@@ -97,7 +97,7 @@ def test_a_step_that_an_interrupt_kept_from_its_begin_is_left() -> None:
 
     record = Record()
     outcome = execute(plan(step("a"), step("b", needs=("a",))), {}, tell, record)
-    assert outcome.interrupted and not outcome.complete and outcome.left == ["b"]
+    assert outcome.interrupted and not outcome.complete and outcome.not_begun == ["b"]
     assert ("intent", "b") not in record.lines
 
 
@@ -132,7 +132,7 @@ def test_a_failure_starts_nothing_new_and_lets_the_others_finish() -> None:
     log = Log()
     slow = step("slow", "sleep", "0.3")
     outcome = execute(plan(step("bad", "false"), slow, step("later", needs=("slow",))), {}, log)
-    assert outcome.done == ["slow"] and outcome.left == ["later"]
+    assert outcome.done == ["slow"] and outcome.not_begun == ["later"]
     assert outcome.failed["bad"] == (failure("program", "false", code=1, said=""),)
     assert not outcome.complete
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from raidplan.apply.journal.journal import BrokenJournal, Journal, open_journal, read_past
 from raidplan.apply.journal.lock import Held, only_one
-from raidplan.apply.journal.past import Past, past_of
+from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.records import past_of
 from raidplan.apply.session import not_closed
 from raidplan.apply.world import World
 

@@ -103,7 +103,7 @@ def machine(parts: tuple[PartitionFact, ...] = PARTS, mounts: dict[str, dict[str
 
 
 def refused(made: Plan, found: Machine) -> list[Refusal]:
-    return [*match_disks(asked_for(made), found).refused]
+    return [*match_disks(asked_for(made), found).refusals]
 
 
 def differs(way: str, number: int, name: str, has: Figure = "", planned: Figure = "") -> Refusal:

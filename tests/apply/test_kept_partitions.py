@@ -63,7 +63,7 @@ def refused(plan: Plan, *parts: PartitionFact) -> list[Refusal]:
         DiskFact("/dev/sdb", "sdb", 500 * 10**9, serial="NEW"),
     )
     machine = Machine(disks, {"mount": {"/": {"source": "partition:u1"}}})
-    return [*match_disks(asked_for(plan), machine).refused]
+    return [*match_disks(asked_for(plan), machine).refusals]
 
 
 def test_the_table_stays_and_the_partition_beside_is_found_by_its_uuid(plan: Plan) -> None:

@@ -145,7 +145,7 @@ def test_a_personality_that_cannot_be_loaded_stops_all_before_the_first_write(tm
     journal = open_journal(tmp_path / "state", world)
     outcome = carry_out(decision, journal, lambda event: None, workers=8)
     assert outcome.failed.keys() == {"prepare.raid1"}
-    assert {step.id for step in plan.steps if step.guard} <= set(outcome.left)
+    assert {step.id for step in plan.steps if step.guard} <= set(outcome.not_begun)
 
 
 def not_blank(found: str) -> Refusal:

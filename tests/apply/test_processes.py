@@ -69,7 +69,7 @@ def test_f03_a_signal_lets_the_running_step_end_and_begins_no_other(number: int,
 
     with stop_on_signals():
         outcome = execute(Plan("h", "", "", (), steps), {}, tell, Silent(), World())
-    assert outcome.interrupted and (outcome.done, outcome.left) == (["running"], ["next"])
+    assert outcome.interrupted and (outcome.done, outcome.not_begun) == (["running"], ["next"])
     assert made.exists() and not (tmp_path / "next").exists()
 
 
@@ -197,7 +197,7 @@ def test_f03_who_interrupts_a_run_is_told_that_it_stopped(
     """While steps run, or while everything is read back: a code other than 3 would say that no device was changed."""
 
     def stopped(*args: object, **more: object) -> Outcome:
-        return Outcome(done=["a"], left=["b"], interrupted=True)
+        return Outcome(done=["a"], not_begun=["b"], interrupted=True)
 
     def reading(*args: object, **more: object) -> Outcome:
         raise KeyboardInterrupt
@@ -231,7 +231,7 @@ def test_a_sync_that_goes_on_is_told_to_who_follows_the_events(
 
 @pytest.mark.parametrize(
     ("outcome", "not_begun", "not_as_planned"),
-    [(Outcome(failed={"b": ()}, left=["c"]), ["c"], []), (Outcome(done=["a"], unproven=[DEGRADED]), [], ["arrays.a (line 3): degraded is 1, planned 0"])],
+    [(Outcome(failed={"b": ()}, not_begun=["c"]), ["c"], []), (Outcome(done=["a"], unproven=[DEGRADED]), [], ["arrays.a (line 3): degraded is 1, planned 0"])],
 )  # fmt: skip
 def test_the_last_event_tells_a_stop_from_success(
     outcome: Outcome,

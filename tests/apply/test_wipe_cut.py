@@ -118,7 +118,7 @@ def begins(plan: Plan, decision: Decision, root: Path) -> Path:
     written = compared(decision.left.steps)
     added = [step for step in decision.left.steps if step.id in written]
     journal.marks = {**marks_of_added(plan, decision.disks, written), **marks(plan, decision.disks)}
-    journal.cleared = {step.id: step.destroys for step in added}
+    journal.listed = {step.id: step.destroys for step in added}
     journal.origins = {step.id: step.origin for step in added}
     journal.begin(plan_to_json(plan), plan_digest(plan))
     only = tuple(step.among(()) for step in decision.left.steps if step.id == STEP)

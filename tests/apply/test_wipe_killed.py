@@ -173,7 +173,7 @@ def test_an_array_that_is_cleared_through_itself_is_in_the_journal_with_its_sect
     with pytest.raises(Killed):
         apply(plan, world, agreed)
     past, step = read_past(world.root / "var/lib/raidplan"), f"teardown.array.{OLD}.zero"
-    assert past.begun == {step} and [*past.marks[step]] == ["/dev/md127"] and past.cleared[step]
+    assert past.begun == {step} and [*past.marks[step]] == ["/dev/md127"] and past.listed[step]
     assert past.sectors[step]
 
 

@@ -144,7 +144,7 @@ def test_events(tmp_path: Path) -> None:
         Outcome(
             done=["a"],
             failed={"b": ()},
-            left=["c"],
+            not_begun=["c"],
             unproven=[Refusal("not-as-planned", "journal", "/j", figures={"error": "full"})],
         ),
     ]

@@ -12,8 +12,9 @@ from raidplan.document import read_document
 from raidplan.layout.load import load_layout
 from raidplan.placement import place
 from raidplan.plan.codec import plan_from_json, plan_to_json
+from raidplan.plan.phases import PHASES
 from raidplan.plan.places import MDADM_CONF
-from raidplan.plan.step import PHASES, Plan, RenewInitramfs, Run, WriteBlock, WriteFile
+from raidplan.plan.step import Plan, RenewInitramfs, Run, WriteBlock, WriteFile
 from raidplan.topology import resolve
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))

@@ -10,12 +10,11 @@ from raidplan.document import read_document
 from raidplan.layout.load import load_layout
 from raidplan.twin.rehearsal.stages import BOOT_SECONDS
 from raidplan.twin.server import Twin, install_raidplan
+from raidplan.twin.server.guest import patience
 from raidplan.twin.server.wiring import disks_of
 from tests.twin.service import reboot
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tel-aviv-jbod.yaml"
-PATIENCE = ("/etc/systemd/system.conf.d/patience.conf", b"[Manager]\nDefaultDeviceTimeoutSec=15min\n")
-"""Where other work is done beside it, 40 emulated disks take longer to appear than systemd waits for a disk."""
 LOOK = (
     "cat /proc/mdstat",
     "grep . /sys/block/md*/md/stripe_cache_size /sys/block/md*/queue/read_ahead_kb",
@@ -41,9 +40,7 @@ def main() -> None:
     with Twin.start(disks, memory_mib=10240, say=say, boot_timeout=BOOT_SECONDS) as twin:
         say("installing raidplan in it")
         install_raidplan(twin)
-        file, text = PATIENCE
-        twin.run(["mkdir", "-p", str(Path(file).parent)])
-        twin.put(text, file)
+        twin.run(patience())
         twin.put(EXAMPLE, "/root/layout.yaml")
         say("raidplan plan layout.yaml")
         print(twin.run("raidplan plan /root/layout.yaml").stdout)

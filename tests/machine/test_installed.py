@@ -12,6 +12,7 @@ from raidplan.layout.model import Layout
 from raidplan.twin.rehearsal.making import CONSOLE, TARGET
 from raidplan.twin.rehearsal.stages import LOADERS, RAIDPLAN, install
 from raidplan.twin.server import Recipe, Twin
+from raidplan.twin.server.guest import patience
 from raidplan.twin.server.image import find_or_build
 from raidplan.twin.server.install import FOLDER, PROGRAM
 from raidplan.twin.server.recipe import PACKAGES
@@ -34,9 +35,9 @@ PLAIN = 'rm "$1/etc/fstab" "$1/etc/initramfs-tools/conf.d/twin" "$1/usr/share/in
 COPIED = f"tar --directory=/ --create {FOLDER} {PROGRAM} {RAIDPLAN[2]} /root/passphrase etc/ssh /root/.ssh {FILE} | tar --directory={TARGET} --extract"
 BY_SERIAL = f"""\
 set -e
-mkdir -p {TARGET}/etc/default/grub.d {TARGET}/etc/systemd/system.conf.d
+mkdir -p {TARGET}/etc/default/grub.d
 cat > {TARGET}/etc/default/grub.d/twin.cfg
-printf '[Manager]\\nDefaultTimeoutStartSec=15min\\nDefaultDeviceTimeoutSec=15min\\n' > {TARGET}/etc/systemd/system.conf.d/twin.conf
+{patience(TARGET)}
 {COPIED}
 sync
 """

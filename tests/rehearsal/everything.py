@@ -27,7 +27,8 @@ from raidplan.cli.rehearse import PAIRS
 from raidplan.plan.codec import plan_digest
 from raidplan.plan.step import Plan
 from raidplan.review.pipeline import load, plan
-from raidplan.twin.rehearsal.cases import Case, Source, cases_of, control
+from raidplan.twin.rehearsal.cases import Case, Source, control
+from raidplan.twin.rehearsal.choices import cases_of
 from raidplan.twin.rehearsal.subject import Subject, Unsuited, subject_of
 from raidplan.twin.server import Twin
 from tests.examples import EXAMPLES

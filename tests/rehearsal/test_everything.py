@@ -13,7 +13,8 @@ import pytest
 from raidplan.render.layout_data import layout_to_data
 from raidplan.review.pipeline import load
 from raidplan.topology import Topology
-from raidplan.twin.rehearsal.cases import Case, Fault, Source, cases_of
+from raidplan.twin.rehearsal.cases import Case, Fault, Source
+from raidplan.twin.rehearsal.choices import cases_of
 from raidplan.twin.rehearsal.subject import subject_of
 from tests.forms import PLANS
 from tests.rehearsal import everything

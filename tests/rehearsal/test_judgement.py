@@ -22,7 +22,8 @@ from raidplan.render.rehearsal.words import headline
 from raidplan.review.pipeline import load
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal import witness
-from raidplan.twin.rehearsal.cases import Case, Fault, NoSuchPart, Source, cases_of, control, goes_on
+from raidplan.twin.rehearsal.cases import Case, Fault, Source, control, goes_on
+from raidplan.twin.rehearsal.choices import NoSuchPart, cases_of
 from raidplan.twin.rehearsal.observed import acknowledged, lost_bytes, observations
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of

@@ -12,9 +12,10 @@ from raidplan.cli import FINDINGS, UNABLE, VOID, run
 from raidplan.cli import rehearse as command
 from raidplan.cli.output import Unable
 from raidplan.review.pipeline import load
-from raidplan.twin.rehearsal.host import CONSOLE, PARTS
+from raidplan.twin.rehearsal.host import CONSOLE
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
 from raidplan.twin.server import Image
+from raidplan.twin.server.image import KEY
 from tests.rehearsal.conftest import LAYOUT, Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
@@ -207,7 +208,7 @@ def test_the_digest_is_that_of_the_layout(rehearsed: Rehearsal, capsys: pytest.C
 def test_the_command_repeats_it(rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
     report = rehearsed(Faulty(), "--faults", "d0")
     assert report["command"].endswith("--faults d0 --pairs 6 --scale 1 --seed 1 --suite bookworm")
-    monkeypatch.setattr(command, "image_in", lambda folder: Image(folder, folder / PARTS[-1]))
+    monkeypatch.setattr(command, "image_in", lambda folder: Image(folder, folder / KEY))
     report = rehearsed(Faulty(), "--faults", "d0", "--image", "/srv/my image")
     assert report["command"].endswith("--seed 1 --image '/srv/my image'")
 

@@ -12,7 +12,8 @@ import pytest
 from raidplan.cli import FINDINGS
 from raidplan.review.pipeline import load
 from raidplan.twin.rehearsal import faults, measure, rebuilding
-from raidplan.twin.rehearsal.cases import Source, cases_of
+from raidplan.twin.rehearsal.cases import Source
+from raidplan.twin.rehearsal.choices import cases_of
 from raidplan.twin.rehearsal.faults import RETURNED, additions
 from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.subject import plan_of, subject_of

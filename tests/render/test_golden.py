@@ -10,7 +10,8 @@ from typing import get_args
 
 import pytest
 
-from raidplan.plan.step import PHASES, Action, Zero
+from raidplan.plan.phases import PHASES
+from raidplan.plan.step import Action, Zero
 from raidplan.render.plan_shell import plan_shell
 from tests.forms import (
     BY_NAME,

@@ -33,7 +33,6 @@ SHOWN_BY = {
     "inode_tables.MUCH": "inodes::test_inode_table_overhead",
     "inode_tables.SOME": "inodes::test_inode_table_overhead",
     "inode_tables.DENSE": "inodes::test_inode_density_drops",
-    "inode_tables.INODE": "inodes::test_impossible_inode_count",
     "inodes.FULL": "inodes::test_not_enough_inodes",
     "inodes.MEANT": "inodes::test_not_enough_inodes",
     "sectors.LARGE": "sectors::test_physical_block_not_stated",
@@ -54,7 +53,6 @@ SHOWN_BY = {
     "power.FULL": "power::test_power_budget",
     "power.LAST_RESORT": "power::test_late_disks_at_boot",
     "power.START_GAP": "power::test_late_disks_at_boot",
-    "read_ahead.PAGE": "tuning::test_read_ahead_is_counted_in_pages",
     "read_ahead.LARGE": "tuning::test_large_read_ahead",
     "rebuild.DAY": "links::test_rebuild_window",
     "rebuild.LIKELY": "levels::test_read_error_in_rebuild",
@@ -90,7 +88,6 @@ NO_THRESHOLD = {
     "candidates.TRIED": "bounds the work of a hint",
     "free.MOST_VISITED": "bounds the work of a hint",
     "mount_options.WRITTEN": "the wait that raidplan writes, said in a hint",
-    "stripe_cache.DEFAULT_ENTRIES": "the kernel's own, counted with",
     "volumes.STEP": "the kernel's step of a read-ahead, counted in",
 }
 """Numbers that decide nothing about whether something is found, and what they do."""

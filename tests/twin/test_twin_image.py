@@ -134,7 +134,7 @@ def test_an_image_is_built_once_and_never_half(tmp_path: Path, monkeypatch: pyte
     def fill(recipe: Recipe, work: Path, say: object) -> None:
         built.append(recipe.release)
         (work / "finished").mkdir()
-        for name in images.PARTS:
+        for name in images.FILES:
             (work / "finished" / name).write_text(str(len(built)))
 
     monkeypatch.setattr(images, "_identity", lambda folder: _key(tmp_path))
@@ -159,7 +159,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
     def fill(recipe: Recipe, work: Path, say: object) -> None:
         built.append(recipe.release)
         (work / "finished").mkdir()
-        for name in images.PARTS:
+        for name in images.FILES:
             (work / "finished" / name).write_text(f"{len(built)} {name}")
 
     monkeypatch.setattr(images, "_identity", lambda folder: _key(tmp_path))
@@ -167,7 +167,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
     return lambda: find_or_build(Recipe(size_mib=1), cache=tmp_path / "cache").directory
 
 
-@pytest.mark.parametrize("name", [*images.PARTS, images.SIZES])
+@pytest.mark.parametrize("name", [*images.FILES, images.SIZES])
 @pytest.mark.parametrize("content", [None, b"", b"1 and more than it was"], ids=["gone", "empty", "longer"])
 @builds
 def test_an_image_that_is_not_whole_is_built_again(

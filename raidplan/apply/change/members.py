@@ -11,7 +11,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note, note
 from raidplan.base.identity import DISK, Identity
 from raidplan.base.levels import LEVELS, Copies, redundancy
-from raidplan.base.magic import member_of
+from raidplan.base.magic import MEMBER, member_of
 from raidplan.base.sync_action import HELD, IDLE, RECOVERS
 from raidplan.base.words import listed
 from raidplan.facts import Machine
@@ -41,20 +41,20 @@ def members(difference: Difference) -> Iterator[Step]:
         raise difference.after_sync("rebuilt")
     if action != IDLE and not begun:
         raise difference.after_sync("syncing")
-    left = [
+    forgetting = [
         forget_member(step, identity, device, difference.machine)
         for identity, device in empty.items()
         if difference.machine.carried(identity)
     ]
-    yield from left
-    added = [_added(difference, node, [*empty.values()], left)] if empty else []
+    yield from forgetting
+    added = [_added(difference, node, [*empty.values()], forgetting)] if empty else []
     yield from added
     release = SetAttribute(SYNC.format(node), IDLE)
     if action == HELD and all(each.action != release for each in difference.plan.steps):
         yield _released(step, release, added)
 
 
-def _added(difference: Difference, node: str, devices: list[str], left: list[Step]) -> Step:
+def _added(difference: Difference, node: str, devices: list[str], forgetting: list[Step]) -> Step:
     """Adds all members in one command, so that one rebuild covers them."""
     step = difference.step
     # Last, as syncs are: until md has rebuilt the member, GRUB could not be installed from the array.
@@ -63,7 +63,7 @@ def _added(difference: Difference, node: str, devices: list[str], left: list[Ste
         FILLED,
         f"add member {listed(names, last=' and ')} to array {step.targets[0]}, which rebuilds it",
         fill(MEMBER_ADDED.commands[0], {"node": node, "new": " ".join(devices)}).split(),
-        after=[each.id for each in left],
+        after=[each.id for each in forgetting],
         targets=names,
         guard=devices,
         destroys=[everything_on(device) for device in devices],
@@ -167,7 +167,7 @@ def _elsewhere(difference: Difference, ours: list[str]) -> Iterator[str]:
         if carried and identity not in inside and named.get(identity, "") not in below:
             yield identity
     for disk in machine.disks:
-        traces = [trace for trace in disk.traces if trace.type == "linux_raid_member" and trace.uuid == uuid]
+        traces = [trace for trace in disk.traces if trace.type == MEMBER and trace.uuid == uuid]
         if traces and disk.kernel_name not in below:
             yield disk.node
 

@@ -17,17 +17,18 @@ from raidplan.apply.journal.past import Past
 from raidplan.base.identity import Identity, md_form
 from raidplan.facts import Machine
 from raidplan.facts.block_devices import SAFE_NAME
+from raidplan.geometry.md_shape import STRIPE_CACHE_ENTRIES
 from raidplan.plan.places import FSTAB, UDEV_RULES
 from raidplan.plan.step import Plan, WriteBlock
 
 STANDING = ("array", "encryption", "volume_group", "volume", "filesystem", "swap")
 UNTUNED = {
-    "md/stripe_cache_size": "256",
+    "md/stripe_cache_size": str(STRIPE_CACHE_ENTRIES),
     "md/group_thread_cnt": "0",
     "md/sync_speed_min": "system",
     "md/sync_speed_max": "system",
 }
-"""The values that an array starts with (NR_STRIPES in drivers/md/raid5.c; Documentation/admin-guide/md.rst). Read-ahead is absent:
+"""The values that an array starts with (Documentation/admin-guide/md.rst). Read-ahead is absent:
 the kernel computes it from the stripe when the array is assembled."""
 
 

@@ -26,6 +26,7 @@ from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figures
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity
+from raidplan.base.magic import MEMBER
 from raidplan.facts import Machine
 from raidplan.plan.identities import made_nodes
 from raidplan.plan.places import CRYPTTAB, DEFAULTS, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
@@ -104,12 +105,12 @@ def arrays_of_others(left: Plan, whole: Plan, machine: Machine, past: Past) -> l
         trace.uuid: f"that of {disk.node}"
         for disk in machine.disks
         for trace in disk.traces
-        if trace.type == "linux_raid_member"
+        if trace.type == MEMBER
     }
     found = {uuid.replace("-", ""): words for uuid, words in {**members, **running}.items()}
     for uuid, words in _listed(whole, machine):
         found.setdefault(uuid, words)
-    cleared = (*(step.destroys for step in left.steps), *past.cleared.values())
+    cleared = (*(step.destroys for step in left.steps), *past.listed.values())
     known = {step.proof.key for step in whole.steps if step.proof and step.proof.kind == "array"}
     known |= {loss.uuid for losses in cleared for loss in losses}
     known = {uuid.replace("-", "") for uuid in known}

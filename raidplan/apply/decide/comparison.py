@@ -85,12 +85,12 @@ def _placed(error: Refused, step: Step) -> Refusal:
     return replace(error.refusal, place=error.refusal.place or step.because, line=step.line)
 
 
-def _behind_tables(steps: list[Step], left: Mapping[str, Step]) -> Iterator[Step]:
+def _behind_tables(steps: list[Step], kept: Mapping[str, Step]) -> Iterator[Step]:
     """The steps; those that name a disk which is partitioned need that step, even if no other step connects the two."""
     tables = {disk: step.id for step in steps if step.new_partitions for disk in step.disks}
     for step in steps:
         before = [tables[disk] for disk in sorted(step.disks & tables.keys())]
-        late = step.phase not in ("prepare", "teardown", "partition") and not left.keys() >= {*step.needs}
+        late = step.phase not in ("prepare", "teardown", "partition") and not kept.keys() >= {*step.needs}
         yield replace(step, needs=(*step.needs, *before)) if before and late else step
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity
-from raidplan.base.magic import Content
+from raidplan.base.magic import MEMBER, PHYSICAL_VOLUME, Content
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import texts
@@ -24,7 +24,7 @@ TABLE_SIGNATURES = frozenset({"gpt", "PMBR"})
 
 ENCRYPTED = frozenset({"crypto_LUKS", "ext2"})
 """A LUKS header, or the label in front of what has a random key."""
-TYPES = {"array": "linux_raid_member", "swap": "swap", "physical_volume": "LVM2_member"}
+TYPES = {"array": MEMBER, "swap": "swap", "physical_volume": PHYSICAL_VOLUME}
 """libblkid's words for what steps make; swap that holds a suspended system has the same UUID and another word."""
 
 

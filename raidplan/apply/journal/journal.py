@@ -19,7 +19,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from raidplan.apply.journal.past import PLAN, Past, kept_as, past_of, seconds, sectors_as
+from raidplan.apply.journal.past import PLAN, Past, kept_as, seconds, sectors_as
+from raidplan.apply.journal.records import past_of
 from raidplan.apply.journal.sectors import digest_of
 from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.figures import Figure
@@ -60,9 +61,9 @@ class Journal:
     past: Past = field(default_factory=Past)
     marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By step, for its records: its fingerprint for each device."""
-    disks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    disk_marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By step that makes an object, for its records: the fingerprint of the disks below each device."""
-    cleared: Mapping[str, Sequence[Loss]] = field(default_factory=dict)
+    listed: Mapping[str, Sequence[Loss]] = field(default_factory=dict)
     """By step that clears a device, for its record: what was listed of it. An apply that goes on finds a part of that only."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
     """By step, its reason to be in the plan, for steps that no layout asks for."""
@@ -93,9 +94,9 @@ class Journal:
 
     def record_intent(self, step: str, sectors: bytes = b"") -> None:
         """Records that the step's effect comes next; `sectors` is what it finds on the device that it clears."""
-        listed = [loss_to_row(each) for each in self.cleared.get(step, ())]
-        cleared = {"clears": listed} if listed else {}
-        self._add("intent", step=step, **self._on(step), **self._why(step), **cleared, **self._keep(sectors))
+        losses = [loss_to_row(each) for each in self.listed.get(step, ())]
+        clears = {"clears": losses} if losses else {}
+        self._add("intent", step=step, **self._on(step), **self._why(step), **clears, **self._keep(sectors))
 
     def record_end(self, step: str, seconds: float, made: str = "") -> None:
         """Records that the action of the step succeeded; `made` is the object that it creates, `kind:key`."""
@@ -157,7 +158,7 @@ class Journal:
         return {"sectors": digest} if digest else {}
 
     def _on(self, step: str) -> dict[str, dict[str, str]]:
-        fields = {"on": self.marks.get(step), "disks": self.disks.get(step)}
+        fields = {"on": self.marks.get(step), "disks": self.disk_marks.get(step)}
         return {name: dict(of) for name, of in fields.items() if of}
 
     def _why(self, step: str) -> dict[str, str]:

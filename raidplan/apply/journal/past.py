@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, cast, get_args
 
-from raidplan.plan.loss import Loss, loss_from_row
-from raidplan.plan.origin import Kind, Origin, origin_of_id
+from raidplan.plan.loss import Loss
+from raidplan.plan.origin import Origin, origin_of_id
 
 HEADERS, COPIES = "headers", "copies"
 """The folders beside a journal: of LUKS headers, and of what `undo` puts back."""
@@ -77,7 +76,7 @@ class Past:
     """For each step that was begun or finished: its fingerprint for each device, as `step_fingerprints.py` writes it."""
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """For each of those, after the comparison with a plan and its disks: the devices that this very step worked on."""
-    cleared: Mapping[str, tuple[Loss, ...]] = field(default_factory=dict)
+    listed: Mapping[str, tuple[Loss, ...]] = field(default_factory=dict)
     """For each step of this run that clears a device: what was listed of it before that was begun."""
     sectors: Mapping[str, str] = field(default_factory=dict)
     """For each such step, the digest of the file with the sectors that it found (`journal/sectors.py`)."""
@@ -118,151 +117,3 @@ def seconds(time: str) -> int:
         return int(datetime.fromisoformat(time).timestamp())
     except ValueError:
         return 0
-
-
-def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
-    """The records summed up."""
-    made: set[str] = set()
-    made_at: dict[str, str] = {}
-    standing: dict[str, tuple[str, Mapping[str, str], Mapping[str, str]]] = {}
-    """By step: the object that it made, its fingerprints, and those of the disks below."""
-    finished: set[str] = set()
-    origins: dict[str, Origin] = {}
-    before: frozenset[str] = frozenset()  # what was finished, when the last run began
-    begun: dict[str, str] = {}  # to the plan that says so
-    ended: dict[str, None] = {}  # in order
-    marks: dict[str, Mapping[str, str]] = {}
-    disks: dict[str, Mapping[str, str]] = {}
-    cleared: dict[str, tuple[Loss, ...]] = {}
-    sectors: dict[str, str] = {}
-    opened: Mapping[str, Any] | None = None
-    plan = boot = ""
-    clock, clocks = 0, dict[str, int]()
-    last = _Run()
-    for record in records:
-        step = str(record.get("step", ""))
-        last = last.after(record, begins=opened is None)
-        if record.get("made"):
-            made.add(str(record["made"]))
-            made_at[str(record["made"])] = str(record.get("time", ""))
-        if record.get("kind") in ("intent", "adopted"):
-            marks[step], disks[step] = _texts(record, "on"), _texts(record, "disks")
-        if record.get("made"):
-            standing[step] = str(record["made"]), marks.get(step, {}), disks.get(step, {})
-        match record.get("kind"):
-            case "open":
-                before = before if opened else frozenset(finished)
-                opened = opened or record
-                plan, boot = str(record.get("plan", "")), str(record.get("boot", ""))
-                clock = seconds(str(record.get("time", "")))
-            case "intent":
-                begun.pop(step, None)  # the one that was begun last stands last
-                begun[step], clocks[step] = plan, clock
-                origins[step] = _origin(record)
-                # One that is begun again finds only what the first time left.
-                losses = map(loss_from_row, record.get("clears", ()))
-                cleared[step] = tuple(dict.fromkeys((*cleared.get(step, ()), *losses)))
-                sectors[step] = str(record.get("sectors", ""))
-                ended.pop(step, None)
-            case "ended" | "adopted":
-                begun.pop(step, None)
-                ended[step] = None
-                origin = origins.get(step) or origin_of_id(step)
-                finished |= {step} if origin.kind == "layout" else set()
-                finished -= {origin.step} if origin.kind == "taken_back" else set()
-            case "forgotten":
-                made_before = standing.pop(step, ("", {}, {}))[0]
-                if begun.pop(step, None) is None:
-                    made.discard(made_before)
-                ended.pop(step, None)
-            case "close" | "undone" as kind:
-                opened = None
-                begun.clear()
-                ended.clear()
-                marks.clear()
-                disks.clear()
-                cleared.clear()
-                sectors.clear()
-                if kind == "undone":
-                    made -= last.made
-                    standing = {each: of for each, of in standing.items() if of[0] in made}
-                    finished = set(before)
-                    last = _Run()
-    known = Past(
-        made=frozenset(made),
-        made_at=made_at,
-        standing={each: on for each, (_, on, _) in standing.items()},
-        below={each: below for each, (_, _, below) in standing.items()},
-        plan_digest=plan,
-        run=last.begun,
-        copies=last.copies,
-        final=last.final,
-        undoing=last.undoing,
-        restored=last.restored,
-        marks=marks,
-        finished=frozenset(finished),
-        origins=origins,
-    )
-    if opened is None:
-        return known
-    since = str(opened.get("time", ""))
-    return replace(
-        known,
-        is_open=True,
-        boot=boot,
-        began=since,
-        begun=frozenset(begun),
-        plans=begun,
-        clocks={step: clocks[step] for step in begun},
-        ended=frozenset(ended),
-        cleared=cleared,
-        sectors=sectors,
-        order=tuple(ended),
-    )
-
-
-def _texts(record: Mapping[str, Any], name: str) -> dict[str, str]:
-    return {str(key): str(value) for key, value in dict(record.get(name, {})).items()}
-
-
-def _origin(record: Mapping[str, Any]) -> Origin:
-    """The origin in a record; for an earlier record, or a step of a layout, the one that its id tells."""
-    kind, step = str(record.get("origin", "")), str(record.get("for", ""))
-    return (
-        Origin(cast(Kind, kind), step)
-        if kind in get_args(Kind)
-        else origin_of_id(str(record.get("step", "")))
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """The last run, as an undo needs to know it."""
-
-    begun: tuple[str, ...] = ()
-    copies: Mapping[str, str] = field(default_factory=dict)
-    final: frozenset[str] = frozenset()
-    made: frozenset[str] = frozenset()
-    undoing: bool = False
-    restored: frozenset[str] = frozenset()
-
-    def after(self, record: Mapping[str, Any], *, begins: bool) -> _Run:
-        """The run with one more record; `begins`: no run was open before it."""
-        step, made = str(record.get("step", "")), str(record.get("made", ""))
-        match record.get("kind"):
-            case "open" if begins:
-                return _Run()
-            case "intent" if step not in self.begun:
-                return replace(self, begun=(*self.begun, step))
-            case "ended" if made:
-                return replace(self, made=self.made | {made})
-            case "copied":
-                copies = {**self.copies, **_texts(record, "copies")}
-                return replace(
-                    self, copies=copies, final=self.final | {str(s) for s in record.get("final", [])}
-                )
-            case "undoing":
-                return replace(self, undoing=True)
-            case "restored":
-                return replace(self, restored=self.restored | {str(record.get("disk", ""))})
-        return self

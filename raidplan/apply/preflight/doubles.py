@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.filesystems import uuid_modes
 from raidplan.base.identity import Identity, disk_word
+from raidplan.base.magic import MEMBER
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import texts
 from raidplan.plan.step import Plan, Step
-
-MEMBER = "linux_raid_member"
 
 
 def doubles(steps: Iterable[Step], machine: Machine, own: Iterable[DiskFact]) -> Iterator[Refusal]:

@@ -8,7 +8,7 @@ from raidplan.apply.decide.comparison import compare
 from raidplan.apply.decide.lost_tables import tables_lost
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.apply.stages.resuming import Resumed
-from raidplan.apply.teardown.cleared import Begun, Cleared, Imagined
+from raidplan.apply.teardown.cleared import BegunClearing, Cleared, Imagined
 from raidplan.apply.teardown.teardown import take_apart
 from raidplan.facts.device_stack import Stack
 from raidplan.plan.origin import TEARDOWN
@@ -24,17 +24,17 @@ def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
         layout,
         machine,
         disks,
-        lambda machine: compare(layout, machine, past),
+        lambda either: compare(layout, either, past),
         past.made,
-        _begun(resumed),
+        _begun_clearing(resumed),
     )
 
 
-def _begun(resumed: Resumed) -> Begun:
+def _begun_clearing(resumed: Resumed) -> BegunClearing:
     """The clearing that an interrupted run began, of disks that are still the same."""
     past = resumed.past
     steps = {step: on for step, on in past.ours.items() if past.origin(step) == TEARDOWN}
-    return Begun(
-        {device: past.cleared.get(step, ()) for step, devices in steps.items() for device in devices},
+    return BegunClearing(
+        {device: past.listed.get(step, ()) for step, devices in steps.items() for device in devices},
         resumed.rests,
     )

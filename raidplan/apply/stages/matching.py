@@ -34,7 +34,7 @@ class Matched:
 
     disks: Mapping[str, DiskFact]
     machine: Machine
-    refused: tuple[Refusal, ...]
+    refusals: tuple[Refusal, ...]
 
 
 def asked_for(plan: Plan) -> Asked:

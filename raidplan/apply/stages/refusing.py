@@ -39,10 +39,10 @@ def refuse(
     `machine` as it was read; `here`: it is this one and can be asked more.
     """
     left, after, past = remaining.left, cleared.after, resumed.past
-    refusals = [*matched.refused]
+    refusals = [*matched.refusals]
     refusals += _lost_steps(asked.layout, past)
     refusals += cleared.refusals
-    refusals += remaining.refused
+    refusals += remaining.refusals
     refusals += unknown_origin(asked.layout, left, after.machine, past)
     refusals += foreign_lines(left, remaining.whole, resumed.machine, past)
     situation = Situation(_without_differing(left, refusals), after.machine, after.disks, asked.layout, past)
@@ -58,7 +58,7 @@ def refuse(
         now = state_of(asked.given.tools, matched.disks, machine)
         written = written_by(disk.name for disk in asked.given.disks) if goes_on else ()
         refusals += changed(made_for, now, changed_by_run=written)
-        refusals += _not_in_file(left, asked.given, resumed=goes_on)
+        refusals += _not_in_file(left, asked.given, goes_on=goes_on)
     return tuple(sorted(dict.fromkeys(refusals), key=lambda refusal: refusal.code != "not-root"))
 
 
@@ -70,10 +70,10 @@ def _without_differing(left: Plan, refusals: Sequence[Refusal]) -> Plan:
     )
 
 
-def _not_in_file(left: Plan, asked: Plan, *, resumed: bool) -> Iterator[Refusal]:
-    """Steps that would be done and that a plan in a file does not have, or has in another form; a resumed run may have to clear up before."""
-    known = {step.id: step for step in asked.steps}
-    for step in left.steps if not resumed else ():
+def _not_in_file(left: Plan, given: Plan, *, goes_on: bool) -> Iterator[Refusal]:
+    """Steps that would be done and that a plan in a file does not have, or has in another form; a run that goes on may have to clear up before."""
+    known = {step.id: step for step in given.steps}
+    for step in left.steps if not goes_on else ():
         said = known.get(step.id)
         # What it waits for depends on what else is left, and its words on who wrote the plan.
         same = said and replace(_as_written(step, said), needs=said.needs, follows=said.follows) == said

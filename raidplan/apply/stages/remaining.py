@@ -22,25 +22,25 @@ class Remaining:
 
     whole: Plan
     left: Plan
-    refused: tuple[Refusal, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     postponed: tuple[Step, ...] = ()
     """The steps that wait for a system below the target, or for its kernel."""
 
 
 def remain(asked: Asked, resumed: Resumed, cleared: Cleared) -> Remaining:
     """The remaining steps of the layout once the way is clear, and those that remove earlier configuration."""
-    problems: tuple[Refusal, ...] = ()
-    back: tuple[Step, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    removing: tuple[Step, ...] = ()
     try:
-        back = tuple(removals(asked.layout, resumed.machine, resumed.past))
+        removing = tuple(removals(asked.layout, resumed.machine, resumed.past))
     except BrokenBlock as error:
-        problems = (error.refusal,)
-    whole = _with(asked.layout, (*asked.back, *back))
-    left = with_renewal(_with(cleared.left, back), asked.layout, back)
+        refusals = (error.refusal,)
+    whole = _with(asked.layout, (*asked.back, *removing))
+    left = with_renewal(_with(cleared.left, removing), asked.layout, removing)
     later = tuple(step for step in left.steps if _waits(step, resumed.machine))
     among = {step.id for step in left.steps} - {step.id for step in later}
     now = tuple(step.among(among) for step in left.steps if step.id in among) if later else left.steps
-    return Remaining(whole, replace(left, steps=now), problems, later)
+    return Remaining(whole, replace(left, steps=now), refusals, later)
 
 
 def _waits(step: Step, machine: Machine) -> bool:

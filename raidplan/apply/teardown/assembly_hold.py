@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.identity import md_form
+from raidplan.base.magic import MEMBER, PHYSICAL_VOLUME
 from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
 from raidplan.plan.origin import RELEASE, TEARDOWN
@@ -27,7 +28,7 @@ ON_ONE_LINE = 100
 """A line of a rule has room for 16 KiB (udev-rules.c)."""
 HELD = "teardown.hold"
 HOLDING = (HELD, f"{HELD}.reload")
-TYPES = 'ENV{ID_FS_TYPE}=="linux_raid_member|LVM2_member"'
+TYPES = f'ENV{{ID_FS_TYPE}}=="{MEMBER}|{PHYSICAL_VOLUME}"'
 
 
 def rule(members: Iterable[str], partitions: Iterable[str], arrays: Iterable[str]) -> str:

@@ -36,7 +36,7 @@ class Imagined:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class BegunClearing:
     """The clearing that an interrupted run began on these disks, after a person had agreed to its list."""
 
     losses: Mapping[str, tuple[Loss, ...]] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Cleared:
 
 
 def give_up(
-    plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], compare: Compare, begun: Begun
+    plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], compare: Compare, earlier: BegunClearing
 ) -> Cleared:
     """The plan and the machine once the way is clear; `machine` and `disks` are as they stand now. Nothing is cleared where
     nothing is in the way, or where the layout does not allow it."""
@@ -88,7 +88,7 @@ def give_up(
             for name, written in _written(cleared.left, cleared.after.machine, disks, made).items()
             if name not in cleared.targets
             and _allowed(stack.base(name), allowed)
-            and (stack.stains(name) or written[0] in begun.rests)
+            and (stack.stains(name) or written[0] in earlier.rests)
         }
         if not more:
             above = {block.name for block in cleared.above}
@@ -119,10 +119,10 @@ def _without(compare: Compare, cleared: Cleared, targets: Mapping[str, tuple[str
     higher = {block.name for block in cleared.stack.above(list(targets))}
     targets = {name: written for name, written in targets.items() if name not in higher}
     above = cleared.stack.above(list(targets))
-    machine = _after(cleared.stack.machine, targets, above)
-    disks = {name: machine.disk(disk.node) or disk for name, disk in cleared.after.disks.items()}
-    left, refusals = compare(machine)
-    return Cleared(left, refusals, cleared.stack, Imagined(machine, disks), targets, above, cleared.wiped)
+    blank = _after(cleared.stack.machine, targets, above)
+    disks = {name: blank.disk(disk.node) or disk for name, disk in cleared.after.disks.items()}
+    left, refusals = compare(blank)
+    return Cleared(left, refusals, cleared.stack, Imagined(blank, disks), targets, above, cleared.wiped)
 
 
 def _written(
@@ -134,9 +134,9 @@ def _written(
     by_identity |= {disk_word(name): disk.kernel_name for name, disk in disks.items()}
     found: dict[str, tuple[str, Step]] = {}
     # What a step clears is left of one that was begun and never ended, and known as ours.
-    cleared = {node for step in left.steps for node in step.clears}
+    cleared_by_steps = {node for step in left.steps for node in step.clears}
     for step in left.steps:
-        for node in (node for node in step.guard if node not in cleared):
+        for node in (node for node in step.guard if node not in cleared_by_steps):
             identity = identity_of(node, made)
             if identity in by_identity:
                 found.setdefault(by_identity[identity], (node, step))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from raidplan.apply.teardown import losses
-from raidplan.apply.teardown.cleared import Begun, Cleared
+from raidplan.apply.teardown.cleared import BegunClearing, Cleared
 from raidplan.apply.teardown.never_removed import GROUP
 from raidplan.facts.machine import BlockFact, Properties, texts
 from raidplan.facts.ranges import ends_of, joined, offsets
@@ -29,7 +29,7 @@ class Layers:
     because: str
     line: int
     first: str
-    begun: Begun
+    earlier: BegunClearing
     steps: list[Step] = field(default_factory=list)
     _ends: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -123,7 +123,7 @@ class Layers:
     def _clear(self, id: str, block: BlockFact, needs: Iterable[str]) -> str:
         called = self.cleared.stack.called(block)
         places = [(0, block.size), *self.cleared.stack.partitions(block.name)]
-        rest, before = self.begun.rests.get(block.node), self.begun.losses.get(block.node)
+        rest, before = self.earlier.rests.get(block.node), self.earlier.losses.get(block.node)
         ranges = joined((*ends_of(block.size, places, offsets(block)), *(rest.ranges if rest else ())))
         words = tuple(losses.on_layer(self.cleared.stack, block, self.own))
         if rest and rest.foreign is not None:

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from raidplan.base.figures import Figures
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import group_of
+from raidplan.base.magic import MEMBER
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Trace, texts
 from raidplan.facts.ranges import BACK, FRONT
@@ -83,7 +84,7 @@ def _trace(trace: Trace, disk: str, own: frozenset[str]) -> Loss:
     of_kind: Figures = {"type": trace.type, "label": trace.label, "size": trace.room}
     if trace.type == "data":
         kind, of_kind = "data", {"offset": trace.offset}
-    elif trace.type == "linux_raid_member":
+    elif trace.type == MEMBER:
         kind, of_kind = "member", {"label": trace.label, "detail": trace.detail}
     inside = int(trace.where == "inside")
     return loss(kind, disk, trace.uuid, own=trace.uuid in own, place=trace.place, inside=inside, **of_kind)
@@ -130,7 +131,7 @@ def absent(traces: Iterable[tuple[str, Trace]], cleared: Mapping[tuple[str, str]
     arrays: dict[str, list[Trace]] = {}
     there = Counter[tuple[str, str]]()
     for disk, trace in traces:
-        if trace.type == "linux_raid_member" and trace.members:
+        if trace.type == MEMBER and trace.members:
             arrays.setdefault(trace.uuid, []).append(trace)
             there[disk, trace.uuid] += 1
     absent = Counter[str]()

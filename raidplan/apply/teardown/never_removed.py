@@ -11,14 +11,15 @@ from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.teardown.cleared import Cleared
 from raidplan.apply.teardown.losses import group_called
 from raidplan.base.groups import by_key
+from raidplan.base.magic import MEMBER, PHYSICAL_VOLUME
 from raidplan.facts.contents import SEVERAL_DEVICES
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.facts.traces import place_words
 from raidplan.plan.places import CRYPTTAB, FSTAB
 
-SHARED = ("linux_raid_member", *SEVERAL_DEVICES)
+SHARED = (MEMBER, *SEVERAL_DEVICES)
 """Formats with one UUID for all of their devices."""
-MEMBER = "_raid_member"
+ANY_MEMBER = "_raid_member"
 """The end of libblkid's words for members, of md and of firmware alike."""
 BCACHE = "bcache"
 GROUP = re.compile(r"\w{6}(-\w{4}){5}-\w{6}", re.ASCII)
@@ -60,11 +61,11 @@ def _not_understood(cleared: Cleared, block: BlockFact) -> Iterator[Refusal]:
 def _hidden_from_lvm(cleared: Cleared, block: BlockFact) -> Iterator[Refusal]:
     """A physical volume that a filter or the devices file of LVM leaves out: its group may stand on others as well."""
     own = [one.content for one in block.found if not one.partition]
-    if any(each.type.endswith(MEMBER) for each in own):
+    if any(each.type.endswith(ANY_MEMBER) for each in own):
         return  # of an array that does not run: LVM looks at arrays, and not at their members
     shown = cleared.stack.machine.objects.get("physical_volume", {})
     for kind, uuid in own:
-        if kind == "LVM2_member" and uuid and uuid not in shown:
+        if kind == PHYSICAL_VOLUME and uuid and uuid not in shown:
             yield refusal("hidden-from-lvm", place=cleared.stack.called(block), uuid=uuid)
 
 
@@ -124,7 +125,7 @@ def _of_firmware(cleared: Cleared) -> Iterator[Refusal]:
                 for trace in disk.traces
                 if trace.type == kind and not _covers(cleared, disk.kernel_name, trace)
             )
-            of_firmware = kind.endswith(MEMBER) and kind != SHARED[0]
+            of_firmware = kind.endswith(ANY_MEMBER) and kind != MEMBER
             if (name, kind) in said or not (of_firmware or (kind == BCACHE and others)):
                 continue
             said.add((name, kind))

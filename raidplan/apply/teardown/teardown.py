@@ -11,21 +11,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from raidplan.apply.teardown import assembly_hold, losses
-from raidplan.apply.teardown.cleared import Begun, Cleared, Compare, give_up
+from raidplan.apply.teardown.cleared import BegunClearing, Cleared, Compare, give_up
 from raidplan.apply.teardown.layers import Layers
 from raidplan.apply.teardown.never_removed import reasons_to_keep
 from raidplan.base.identity import Identity
+from raidplan.base.magic import MEMBER, PHYSICAL_VOLUME
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.ranges import BACK, FRONT, ends_of, joined, offsets
 from raidplan.plan.order import ordered
 from raidplan.plan.origin import GHOST, TEARDOWN
+from raidplan.plan.phases import NEW_DEVICES
 from raidplan.plan.step import Plan, Run, Step, Zero
 
-MAKING = ("partition", "array", "volume")
-"""The phases in which new devices appear."""
 SETTLED = "teardown.settle"
-NOTHING = Begun()
+NOTHING = BegunClearing()
 
 
 def take_apart(
@@ -34,25 +34,25 @@ def take_apart(
     disks: Mapping[str, DiskFact],
     compare: Compare,
     made: Iterable[str] = (),
-    begun: Begun = NOTHING,
+    earlier: BegunClearing = NOTHING,
 ) -> Cleared:
     """The remaining steps, with those that clear their way, or the reasons to leave it alone.
 
     `made` is what earlier versions of the layout made, as the journal calls it: nobody is to give that up by habit either.
     The machine and the disks of the result are as they will be without it, for checks of what follows.
     """
-    cleared = give_up(plan, machine, disks, compare, begun)
+    cleared = give_up(plan, machine, disks, compare, earlier)
     ghosts = _ghosts(cleared)
     left = replace(cleared.left, steps=tuple(_waiting(step, ghosts) for step in cleared.left.steps))
     steps = [*left.steps, *ghosts.values()]
     if cleared.targets:
         own = losses.own_identities(plan) | {Identity.read(each).key for each in made}
-        steps = _with_teardown(plan, cleared, left.steps, ghosts, own, begun)
+        steps = _with_teardown(plan, cleared, left.steps, ghosts, own, earlier)
     # An earlier run that was killed left it behind: what that one made was passed over as well.
     held = machine.observe("file", HOLD) is not None
     if plan.steps and (cleared.targets or held):
         asks = next((step for _, step in cleared.targets.values()), plan.steps[0])
-        making = [step.id for step in steps if step.phase in ("teardown", *MAKING)]
+        making = [step.id for step in steps if step.phase in ("teardown", *NEW_DEVICES)]
         nodes = _new_nodes(plan if held else left)
         steps += assembly_hold.release(making, list(nodes), asks.because, asks.line)
     if len(steps) > len(left.steps):
@@ -66,21 +66,23 @@ def _with_teardown(
     waiting: Sequence[Step],
     ghosts: Mapping[str, Step],
     own: frozenset[str],
-    begun: Begun,
+    earlier: BegunClearing,
 ) -> list[Step]:
     left = cleared.left
     _, asks = next(iter(cleared.targets.values()))
     # What is taken apart cannot be put together again by a kernel without the personality of what is to come.
     loads = [step.id for step in waiting if step.proof and step.proof.kind == "module"]
     held = assembly_hold.hold(_rule(left, cleared), asks.because, asks.line, loads)
-    layers = Layers(cleared, own, asks.because, asks.line, held[-1].id, begun)
-    makers = {node: step.targets[0] for step in plan.steps if step.phase in MAKING for node in step.awaits}
+    layers = Layers(cleared, own, asks.because, asks.line, held[-1].id, earlier)
+    makers = {
+        node: step.targets[0] for step in plan.steps if step.phase in NEW_DEVICES for node in step.awaits
+    }
     openers = {name: [*_openers(left, makers.get(node))] for name, (node, _) in cleared.targets.items()}
     targets = [
-        _target(layers, name, node, step, openers[name], begun)
+        _target(layers, name, node, step, openers[name], earlier)
         for name, (node, step) in cleared.targets.items()
     ]
-    settled = _settled(cleared, targets, begun)
+    settled = _settled(cleared, targets, earlier)
     # An array that gets its name is stopped for it, once nothing stands on it any more.
     freed = {id: layers.free(name) for name, ids in openers.items() for id in ids}
     after = [
@@ -90,7 +92,9 @@ def _with_teardown(
     return [*held, *layers.steps, *targets, settled, *after, *ghosts.values()]
 
 
-def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[str], begun: Begun) -> Step:
+def _target(
+    layers: Layers, name: str, node: str, step: Step, opened: Sequence[str], earlier: BegunClearing
+) -> Step:
     """Zeroes over every place on a target where something is, was, or would be found again."""
     stack = layers.cleared.stack
     block, traces = stack.blocks.get(name), stack.traces(name)
@@ -102,14 +106,14 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
     found = [trace.offset - first for trace in traces] or (offsets(block) if block else [])
     called = stack.called(block) if block else stack.named(name)
     destroys = tuple(dict.fromkeys(losses.on_device(stack, name, layers.own)))
-    named, rest = Identity.read(node).key, begun.rests.get(node)
+    named, rest = Identity.read(node).key, earlier.rests.get(node)
     if rest and rest.foreign is not None:
         destroys = (*destroys, losses.came_since(stack, name, rest.foreign))
     elif rest and losses.is_within(stack, name, rest.ranges):
-        destroys = begun.losses[node]
-    elif node in begun.losses and losses.is_between_ends(stack, name):
+        destroys = earlier.losses[node]
+    elif node in earlier.losses and losses.is_between_ends(stack, name):
         # By its first bytes nobody would know again what was listed, and the first clearing does not reach them either.
-        found, destroys = [], begun.losses[node]
+        found, destroys = [], earlier.losses[node]
     return Step(
         id=f"teardown.{named.rpartition('/')[2]}.zero",
         phase="teardown",
@@ -132,11 +136,13 @@ def _target(layers: Layers, name: str, node: str, step: Step, opened: Sequence[s
 def _openers(left: Plan, name: str | None) -> Iterator[str]:
     """The steps after which an existing array can be written to."""
     yield from _untuned(
-        step for step in left.steps if step.phase in MAKING and not step.guard and step.targets[0] == name
+        step
+        for step in left.steps
+        if step.phase in NEW_DEVICES and not step.guard and step.targets[0] == name
     )
 
 
-def _settled(cleared: Cleared, targets: Sequence[Step], begun: Begun) -> Step:
+def _settled(cleared: Cleared, targets: Sequence[Step], earlier: BegunClearing) -> Step:
     """The step that waits until udev has removed the links of what was cleared, before anything of the same name is made."""
     nodes = [node for node, _ in cleared.targets.values()]
     words = (word for node in nodes for word in ("--name-match", node))
@@ -151,7 +157,7 @@ def _settled(cleared: Cleared, targets: Sequence[Step], begun: Begun) -> Step:
         line=targets[0].line,
         needs=tuple(step.id for step in targets),
         targets=("udev",),
-        destroys=tuple(losses.absent(traces, begun.signatures)),
+        destroys=tuple(losses.absent(traces, earlier.signatures)),
         clears=cleared.covered,
         origin=TEARDOWN,
     )
@@ -170,7 +176,7 @@ def _ghosts(cleared: Cleared) -> dict[str, Step]:
         # `d00.s0` is a partition of d00, `vg0.home` a volume of vg0; the first target is what is made.
         made, *below = step.targets or ("",)
         on = below if step.phase != "partition" and below else [made]
-        if step.phase not in MAKING or not all(one.partition(".")[0] in touched for one in on):
+        if step.phase not in NEW_DEVICES or not all(one.partition(".")[0] in touched for one in on):
             continue
         touched.add(made)
         if step.proof and step.proof.kind in ("array", "volume") and step.awaits:
@@ -208,7 +214,7 @@ def _waiting(step: Step, ghosts: Mapping[str, Step]) -> Step:
 
 def _rule(left: Plan, cleared: Cleared) -> str:
     """The udev rule for the old members and physical volumes, and for the devices made in their place."""
-    members = ("linux_raid_member", "LVM2_member")
+    members = (MEMBER, PHYSICAL_VOLUME)
     old = [one.uuid for name in cleared.targets for one in cleared.stack.traces(name) if one.type in members]
     old += [block.key for block in cleared.above if block.kind == "array"]
     above = {block.identity for block in cleared.above}

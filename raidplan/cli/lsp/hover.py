@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from raidplan.cli.lsp.cursor import Cursor
 from raidplan.layout.keys import Key, keys, model_at, takes_list, values
 from raidplan.layout.model import Hardware, Layout
+from raidplan.topology.wiring import SECTIONS
 
-COMPONENTS = ("buses", "controllers", "multipliers", "expanders")
 NAMED = {
-    "behind": COMPONENTS,
-    "feeds": ("disks", "enclosures", *COMPONENTS),
+    "behind": tuple(SECTIONS),
+    "feeds": ("disks", "enclosures", *SECTIONS),
     "disks": ("disks",),
 }
 """The sections of the hardware that a key takes names of; all others that take a name take devices."""

@@ -104,50 +104,72 @@ def serve() -> None:
 
 def register(server: LanguageServer, workspace: Workspace) -> None:
     """The features of the server."""
+    _follow_files(server, workspace)
+    _answer_at_cursor(server, workspace)
 
-    def show(uri: str) -> None:
+
+@dataclass
+class Board:
+    """The findings as the editor shows them."""
+
+    server: LanguageServer
+    workspace: Workspace
+
+    def show(self, uri: str) -> None:
+        """Checks the layouts that a file belongs to, and shows what was found."""
+        shown = self.workspace.shown
         checked = set()
-        for loaded in workspace.check(workspace.file_of(uri)):
+        for loaded in self.workspace.check(self.workspace.file_of(uri)):
             checked.add(loaded.file)
             found: dict[str, list[types.Diagnostic]] = {file: [] for file in loaded.sources}
-            found |= {file: [] for file in workspace.shown.get(loaded.file, ())}
+            found |= {file: [] for file in shown.get(loaded.file, ())}
             for item in loaded.findings:
-                found.setdefault(item.span.file, []).append(_diagnostic(item, workspace))
+                found.setdefault(item.span.file, []).append(_diagnostic(item, self.workspace))
             for file, diagnostics in found.items():
-                publish(file, diagnostics)
-            workspace.shown[loaded.file] = {file for file, diagnostics in found.items() if diagnostics}
+                self._publish(file, diagnostics)
+            shown[loaded.file] = {file for file, diagnostics in found.items() if diagnostics}
         if not checked:  # it is no layout any more
-            forget(workspace.file_of(uri))
+            self.forget(self.workspace.file_of(uri))
 
-    def publish(file: str, diagnostics: list[types.Diagnostic]) -> None:
-        server.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(workspace.uri_of(file), diagnostics)
+    def forget(self, layout: str) -> None:
+        """Shows nothing of a layout any more."""
+        self.workspace.loaded.pop(layout, None)
+        for file in self.workspace.shown.pop(layout, ()):
+            self._publish(file, [])
+
+    def _publish(self, file: str, diagnostics: list[types.Diagnostic]) -> None:
+        self.server.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(self.workspace.uri_of(file), diagnostics)
         )
 
-    def forget(layout: str) -> None:
-        workspace.loaded.pop(layout, None)
-        for file in workspace.shown.pop(layout, ()):
-            publish(file, [])
+
+def _follow_files(server: LanguageServer, workspace: Workspace) -> None:
+    """Files that are opened, changed and closed."""
+    board = Board(server, workspace)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def open_file(params: types.DidOpenTextDocumentParams) -> None:
         workspace.texts[workspace.file_of(params.text_document.uri)] = params.text_document.text
-        show(params.text_document.uri)
+        board.show(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def change_file(params: types.DidChangeTextDocumentParams) -> None:
         uri = params.text_document.uri
         workspace.texts[workspace.file_of(uri)] = server.workspace.get_text_document(uri).source
-        show(uri)
+        board.show(uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def close_file(params: types.DidCloseTextDocumentParams) -> None:
         file = workspace.file_of(params.text_document.uri)
         workspace.texts.pop(file, None)
-        if os.path.exists(file):
-            show(params.text_document.uri)  # as it is on the disk, for a layout that names it is open perhaps
+        if os.path.exists(file):  # shown as it is on the disk, for a layout that names it is open perhaps
+            board.show(params.text_document.uri)
         else:
-            forget(file)
+            board.forget(file)
+
+
+def _answer_at_cursor(server: LanguageServer, workspace: Workspace) -> None:
+    """Answers about a place in a file: its key, the words that can be written there, fixes."""
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def show_key(params: types.HoverParams) -> types.Hover | None:
@@ -160,26 +182,24 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
         types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[" ", "{", "[", "."])
     )
     def complete(params: types.CompletionParams) -> list[types.CompletionItem]:
-        place, hardware, layout = workspace.place(params.text_document.uri, params.position)
-        if place is None:
-            return []
-        at = params.position
-        there = keys_beside(
-            workspace.text(workspace.file_of(params.text_document.uri)), at.line, at.character
-        )
-        begin = types.Position(params.position.line, params.position.character - len(place.word))
-        return [
-            types.CompletionItem(
-                each.label,
-                documentation=each.detail,
-                text_edit=types.TextEdit(types.Range(begin, params.position), each.insert),
-            )
-            for each in completions(place, layout, hardware, there)
-        ]
+        return list(_completions(params, workspace))
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
     def offer_fixes(params: types.CodeActionParams) -> list[types.CodeAction]:
         return list(_actions(params, workspace))
+
+
+def _completions(params: types.CompletionParams, workspace: Workspace) -> Iterator[types.CompletionItem]:
+    """The words that can be written at the cursor, beside the keys that are there."""
+    at, uri = params.position, params.text_document.uri
+    place, hardware, layout = workspace.place(uri, at)
+    if place is None:
+        return
+    there = keys_beside(workspace.text(workspace.file_of(uri)), at.line, at.character)
+    begin = types.Position(at.line, at.character - len(place.word))
+    for each in completions(place, layout, hardware, there):
+        edit = types.TextEdit(types.Range(begin, at), each.insert)
+        yield types.CompletionItem(each.label, documentation=each.detail, text_edit=edit)
 
 
 def _behind_key(params: types.HoverParams, workspace: Workspace) -> types.Position:

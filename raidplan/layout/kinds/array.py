@@ -9,6 +9,7 @@ from typing import Literal
 from raidplan.base.findings import Path
 from raidplan.base.identity import derived_uuid, md_form
 from raidplan.base.levels import DEFAULT_CHUNK, LEVELS, redundancy
+from raidplan.base.magic import MEMBER
 from raidplan.base.size import KIB, human
 from raidplan.base.sync_action import HELD, IDLE
 from raidplan.base.words import counted
@@ -279,7 +280,7 @@ def _started_late(uuid: str) -> str:
     nothing of the array, and its rule is silent. An array that runs has sync_action, and one that is being added to has
     the timer stopped as soon as it runs. The timer is called by the number that the kernel gave the array.
     """
-    member = f'SUBSYSTEM=="block", ACTION=="add|change", ENV{{ID_FS_TYPE}}=="linux_raid_member", ENV{{ID_FS_UUID}}=="{uuid}"'
+    member = f'SUBSYSTEM=="block", ACTION=="add|change", ENV{{ID_FS_TYPE}}=="{MEMBER}", ENV{{ID_FS_UUID}}=="{uuid}"'
     waits = (
         'TEST=="holders/*/md/array_state", TEST!="holders/*/md/sync_action", PROGRAM=="/bin/ls %S%p/holders"'
     )
@@ -291,7 +292,9 @@ def _not_started(uuid: str) -> str:
 
     mdadm's rule (64-md-raid-assembly.rules) is read before. The initramfs has no systemd that would heed a wish.
     """
-    member = f'SUBSYSTEM=="block", ACTION!="remove", ENV{{ID_FS_TYPE}}=="linux_raid_member", ENV{{ID_FS_UUID}}=="{uuid}"'
+    member = (
+        f'SUBSYSTEM=="block", ACTION!="remove", ENV{{ID_FS_TYPE}}=="{MEMBER}", ENV{{ID_FS_UUID}}=="{uuid}"'
+    )
     others = "for each do shift; case $$each in mdadm-last-resort@*) ;; *) set -- $$@ $$each;; esac; done; echo $$*"
     words = f"PROGRAM==\"/bin/sh -c '{others}' sh $env{{SYSTEMD_WANTS}}\""
     return f'{member}, ENV{{SYSTEMD_WANTS}}=="*mdadm-last-resort@*", {words}, ENV{{SYSTEMD_WANTS}}="%c"'

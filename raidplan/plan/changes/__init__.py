@@ -16,26 +16,22 @@ from raidplan.plan.changes.answer import (
     impossible,
     short,
 )
-from raidplan.plan.changes.arrays import (
+from raidplan.plan.changes.arrays import Change, changes, member_grown, resize
+from raidplan.plan.changes.members import (
     EXCHANGED,
     FAILED_REMOVED,
-    JOURNAL_ADDED,
-    JOURNAL_EXCHANGED,
     MEMBER_ADDED,
     MISSING_FILLED,
     REBUILT,
-    RENAMED,
     REORDERED,
     SPARE_ADDED,
     SPARE_AGAIN,
     SPARE_REMOVED,
-    Change,
-    changes,
-    member_grown,
-    resize,
 )
-from raidplan.plan.changes.members import Pairing, pair
+from raidplan.plan.changes.pairing import Pairing, pair
+from raidplan.plan.changes.policies import JOURNAL_ADDED, JOURNAL_EXCHANGED
 from raidplan.plan.changes.shape import Shape, slot_after
+from raidplan.plan.changes.superblocks import RENAMED
 
 __all__ = [
     "EXCHANGED",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from raidplan.base.levels import raid10_copies
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -21,6 +23,21 @@ class Shape:
     """The size of the array in bytes; None if not known."""
     even: bool = True
     """No members of different sizes are known: raid0 has one zone."""
+
+    @property
+    def far(self) -> bool:
+        """A RAID10 with far copies, or with ones that mdadm has no word for."""
+        if self.level != "raid10":
+            return False
+        try:
+            return raid10_copies(self.layout or "n2")[0] == "far"
+        except ValueError:
+            return True
+
+    @property
+    def uneven(self) -> bool:
+        """A RAID0 with another zone beyond the end of its smallest member: mdadm changes arrays of one zone only."""
+        return self.level == "raid0" and not self.even
 
 
 def slot_after(slot: int, old: Shape, new: Shape) -> int | None:

@@ -11,6 +11,7 @@ from raidplan.base.names import folded
 from raidplan.base.words import plural
 from raidplan.estimate.survival import Component, Survival, survive
 from raidplan.estimate.survival.loss import Outcome
+from raidplan.estimate.survival.smallest import MOST_LOSSES
 from raidplan.render.draw.words import kind_of, name_of
 from raidplan.render.estimate_words import named
 from raidplan.render.sets_words import sets_words
@@ -21,7 +22,6 @@ MOST_COLUMNS = 24
 MOST_ALIKE = 8
 """So many components of a kind have a column each, also where they are alike."""
 MOST_ROWS = 40
-MOST_LOSSES = 3
 WORDS = {
     Outcome.INTACT: "does not stand on it",
     Outcome.DEGRADED: "goes on, with less redundancy",

@@ -178,13 +178,19 @@ def acknowledged(report: Report) -> int:
 
 def limits(report: Report) -> list[str]:
     """The differences between the twin and the server, and what was not tried."""
-    rates = any(tried.case.fault is Fault.RATES for tried in report.tried)
-    return [
-        *(f"{each[0].upper()}{each[1:]}." if each[0] != "`" else f"{each}." for each in report.differences),
-        *report.untried,
-        NOT_TRIED,
-        *([NOT_TOGETHER] if rates else [] if report.stopped and not report.tried else [NOT_MEASURED]),
-    ]
+    return [*map(_as_sentence, report.differences), *report.untried, NOT_TRIED, *_of_rates(report)]
+
+
+def _as_sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _of_rates(report: Report) -> Iterator[str]:
+    """The rates that were not measured; of a rehearsal that stopped before it tried anything that goes without saying."""
+    if any(tried.case.fault is Fault.RATES for tried in report.tried):
+        yield NOT_TOGETHER
+    elif report.tried or not report.stopped:
+        yield NOT_MEASURED
 
 
 def versions(report: Report) -> str:

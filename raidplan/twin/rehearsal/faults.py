@@ -12,7 +12,8 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.words import duration, listed
 from raidplan.estimate.survival import MACHINE
 from raidplan.layout.kinds.naming import device_node
-from raidplan.twin.rehearsal.cases import MAPPED, Case, Fault, goes_on
+from raidplan.twin.rehearsal.cases import Case, Fault, goes_on
+from raidplan.twin.rehearsal.choices import MAPPED
 from raidplan.twin.rehearsal.media import erase
 from raidplan.twin.rehearsal.observed import (  # fmt: skip
     Observation,

@@ -15,6 +15,7 @@ from raidplan.base.size import GIB, MIB, human
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.server import Image, cache_folder
 from raidplan.twin.server.arguments import OVMF, QEMU
+from raidplan.twin.server.image import FILES, KEY
 from raidplan.twin.server.tools import without_interruption
 
 CONSOLE = "console.log"
@@ -33,7 +34,7 @@ APART = ("newuidmap", "uidmap")
 """With that, whoever is not root makes an image whose files have other owners; its package is only recommended by mmdebstrap."""
 ROOM = 2 * GIB
 """The system of the twin, and what is written to its disks; its memory comes in addition, in a saved state."""
-PARTS = ("root.img", "vmlinuz", "initrd.img", "host_key.pub", "id_ed25519")
+PARTS = (*FILES, KEY)
 """The files of an image: a raw root file system, its kernel and initramfs, its public SSH host key, the key that opens it."""
 EMULATION = "tcg,thread=multi"
 PROBE_SECONDS = 20
@@ -110,7 +111,7 @@ def image_in(folder: Path) -> Image:
     """An image that was made elsewhere. Raises Lacking where a file of it is missing."""
     if missing := [name for name in PARTS if not (folder / name).is_file()]:
         raise Lacking(f"--image {folder}: an image has {', '.join(PARTS)}; missing: {', '.join(missing)}")
-    key = folder / PARTS[-1]
+    key = folder / KEY
     if key.stat().st_mode & 0o077:
         raise Lacking(f"{key} can be read by others, and ssh uses no such key: chmod 600 {key}")
     return Image(folder, key)

@@ -8,6 +8,7 @@ from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.stages import BOOT_SECONDS, NOTHING, WHOLE, Run, apply_plan, install, preflight
 from raidplan.twin.rehearsal.subject import plan_of
 from raidplan.twin.server import Twin
+from raidplan.twin.server.guest import patience
 
 PLAN, BELOW = "/root/plan.json", "/root/below.json"
 """The plan that the server would get, and that of a whole server in its rescue system, below the target."""
@@ -28,10 +29,10 @@ GRUB_TIMEOUT=0
 FILL = f"""\
 set -e
 tar --directory=/ --one-file-system --exclude=./var/lib/raidplan --exclude=./etc/fstab --create . | tar --directory={TARGET} --extract --preserve-permissions
-mkdir -p {TARGET}/etc/default/grub.d {TARGET}/etc/systemd/system.conf.d {TARGET}/etc/kernel
+mkdir -p {TARGET}/etc/default/grub.d {TARGET}/etc/kernel
 cat > {TARGET}/etc/default/grub.d/twin.cfg
 sed -n 's/^GRUB_CMDLINE_LINUX="\\(.*\\)"$/\\1/p' {TARGET}/etc/default/grub.d/twin.cfg > {TARGET}/etc/kernel/cmdline
-printf '[Manager]\\nDefaultTimeoutStartSec=15min\\nDefaultDeviceTimeoutSec=15min\\n' > {TARGET}/etc/systemd/system.conf.d/twin.conf
+{patience(TARGET)}
 sync
 """
 """The rescue system is a whole Debian, made by mmdebstrap: an installer that has everything at hand."""

@@ -6,11 +6,10 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from raidplan.base.size import GIB
+from raidplan.base.size import GIB, SECTOR
 from raidplan.twin.server import Twin, TwinError
 from raidplan.twin.server.arguments import content_node, disk_id, disk_nodes
 
-SECTOR = 512
 _STEP = GIB
 """qemu-io takes less than 2 GiB at once."""
 

@@ -9,7 +9,8 @@ from dataclasses import replace
 from raidplan.base.words import counted
 from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.boots import boot
-from raidplan.twin.rehearsal.cases import Case, Fault, Source, cases_of, control
+from raidplan.twin.rehearsal.cases import Case, Fault, Source, control
+from raidplan.twin.rehearsal.choices import cases_of
 from raidplan.twin.rehearsal.faults import pull
 from raidplan.twin.rehearsal.making import make
 from raidplan.twin.rehearsal.report import Report, Tried
@@ -39,7 +40,7 @@ PLAYED: Mapping[Fault, Callable[[Rig, Case], Tried]] = {
 def rehearse(subject: Subject, plan: Plan, report: Report, wish: Wish, say: Say) -> Report:
     """The report filled in. `report` has what is known before; a stage that fails is in it, and ends it.
 
-    Raises NoSuchPart before anything is started.
+    Raises NoSuchPart, Unsuited before anything is started.
     """
     source = Source(subject.topology, wish.pairs, wish.seed)
     cases = cases_of(source, wish.faults)

@@ -8,9 +8,10 @@ from typing import Any
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
-from raidplan.base.size import KIB, MIB, human
+from raidplan.base.size import MIB, human
 from raidplan.base.words import counted
 from raidplan.document.read import parse_document
+from raidplan.geometry.md_shape import STRIPE_CACHE_ENTRIES, stripe_cache_bytes
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS, TIMEOUT, device_timeout
 from raidplan.layout.load import layout_of
 from raidplan.layout.model import Layout
@@ -207,7 +208,7 @@ def _waiting(data: dict[str, Any], given_up: Collection[str]) -> Iterator[str]:
 
 def _memory(topology: Topology) -> int:
     caches = sum(
-        (array.stripe_cache_size or 256) * 4 * KIB * len(array.named_members)
+        stripe_cache_bytes(array.stripe_cache_size or STRIPE_CACHE_ENTRIES, len(array.named_members))
         for array in topology.layout.arrays.values()
     )
     return SYSTEM_MIB + caches // MIB

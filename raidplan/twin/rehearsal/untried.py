@@ -8,16 +8,8 @@ from contextlib import suppress
 from raidplan.base.levels import LEVELS, losses_survived
 from raidplan.base.size import human
 from raidplan.base.words import counted, duration, listed
-from raidplan.twin.rehearsal.cases import (
-    CHOICES,
-    REPLACED_AT_MOST,
-    Case,
-    Fault,
-    Source,
-    goes_on,
-    mapped,
-    pairs_across,
-)
+from raidplan.twin.rehearsal.cases import Case, Fault, Source, goes_on
+from raidplan.twin.rehearsal.choices import CHOICES, REPLACED_AT_MOST, mapped, pairs_across
 from raidplan.twin.rehearsal.observed import name_of
 from raidplan.twin.rehearsal.rebuild_time import REBUILD_SECONDS, rebuild_seconds
 

@@ -14,6 +14,15 @@ from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.ssh import HOST, Result, Shell
 
 COMMAND_SECONDS = 600.0
+DEVICE_MINUTES = 15
+"""systemd's wait for a device and for a unit: many emulated disks take longer to appear than it waits for a server's."""
+
+
+def patience(target: str = "") -> str:
+    """The shell command by which the system below `target` waits so long from its next start on."""
+    folder, wait = f"{target}/etc/systemd/system.conf.d", f"{DEVICE_MINUTES}min"
+    lines = f"[Manager]\\nDefaultTimeoutStartSec={wait}\\nDefaultDeviceTimeoutSec={wait}\\n"
+    return f"mkdir -p {folder}; printf '{lines}' > {folder}/twin.conf"
 
 
 class Guest:

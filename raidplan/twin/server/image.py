@@ -30,7 +30,8 @@ from raidplan.twin.server.tools import tool, tool_as_root, without_interruption
 Say = Callable[[str], None]
 """Called with one line for each thing that is begun."""
 
-PARTS = ("root.img", "vmlinuz", "initrd.img", "host_key.pub")
+FILES = ("root.img", "vmlinuz", "initrd.img", "host_key.pub")
+KEY = "id_ed25519"
 SIZES = "sizes.json"
 """The sizes of these files; written last."""
 
@@ -97,7 +98,7 @@ def find_or_build(
 def is_whole(folder: Path, recipe: Recipe) -> bool:
     """Whether all files of an image are there, of their sizes; one that was made before sizes were kept has the recipe's and none that is empty."""
     try:
-        found = {name: (folder / name).stat().st_size for name in PARTS}
+        found = {name: (folder / name).stat().st_size for name in FILES}
         if not (folder / SIZES).exists():
             return all(found.values()) and found["root.img"] == recipe.size_mib * MIB
         return bool(found == json.loads((folder / SIZES).read_text()))
@@ -182,7 +183,7 @@ def _mmdebstrap(recipe: Recipe, work: Path, folder: Path) -> list[str]:
 
 
 def _identity(folder: Path) -> Path:
-    key = folder / "id_ed25519"
+    key = folder / KEY
     if key.with_suffix(".pub").exists():
         return key
     folder.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from typing import get_args
 from raidplan.diff import Fate
 from raidplan.diff.statement import Code
 from raidplan.plan.changes import Before, Reason
-from raidplan.plan.step import PHASES
+from raidplan.plan.phases import PHASES
 from tests.manuals.schemas.findings import FINDING, OF_FINDINGS
 from tests.manuals.schemas.shapes import (
     Schema,

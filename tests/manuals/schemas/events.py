@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from raidplan.apply.syncs import WORDS
-from raidplan.plan.step import PHASES
+from raidplan.plan.phases import PHASES
 from tests.manuals.schemas.plan import REFUSAL
 from tests.manuals.schemas.shapes import (
     Schema,

@@ -7,7 +7,7 @@ from typing import get_args
 from raidplan.facts.uses import UseKind
 from raidplan.plan.loss import IN_LAYOUTS, LossKind
 from raidplan.plan.origin import Kind
-from raidplan.plan.step import PHASES
+from raidplan.plan.phases import PHASES
 from tests.manuals.schemas.findings import FINDING, FINDINGS, OF_FINDINGS
 from tests.manuals.schemas.shapes import (
     VALUE,
