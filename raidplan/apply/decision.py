@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from raidplan.apply.change.as_made import as_made, fewer_inodes
 from raidplan.apply.change.members import rebuilding
 from raidplan.apply.change.obsolete import Obsolete, left_running, left_standing
 from raidplan.apply.configuration.array_names import as_it_stands, kept_for_others, numbers_free
 from raidplan.apply.configuration.conflicts import ignored_lines
+from raidplan.apply.decide.as_found import AsFound, as_found, done_again
 from raidplan.apply.decide.cut_clearing import left_to_clear, with_rests_of_members
 from raidplan.apply.decide.fingerprint import machine_digest, state_of
 from raidplan.apply.decide.host_name import host_name_differs
@@ -49,6 +50,8 @@ class Decision:
     """Steps that wait for a system below the target, or for its kernel."""
     overwrites: frozenset[str] = frozenset()
     """The devices that existed before and must be blank at every place, as guards name them."""
+    since: Mapping[str, AsFound] = field(default_factory=dict)
+    """The devices, as guards name them, over which interrupted steps are done again, as they were found."""
 
     @property
     def promised(self) -> Plan:
@@ -77,7 +80,10 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
     asked = asked_for(standing)
     matched = match_disks(asked, machine)
     ours = past_of_these(asked, matched, past)
-    closer, rests = _closer(asked, matched, ours) if here and ours.is_open else (matched.machine, {})
+    again = here and ours.is_open
+    # Before the closer look: a change between the two is seen in the end.
+    found = as_found(asked.layout, matched.machine, matched.disks, ours) if again else {}
+    closer, rests = _closer(asked, matched, ours) if again else (matched.machine, {})
     resumed = resume(asked, matched, ours, closer, rests)
     cleared = clear(asked, matched, resumed)
     remaining = remain(asked, resumed, cleared)
@@ -105,6 +111,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         ),
         postponed=remaining.postponed,
         overwrites=devices_to_overwrite(left, resumed.passed_over),
+        since=done_again(left, found),
     )
 
 
