@@ -79,7 +79,7 @@ class World:
         return not_blank(device, everywhere=everywhere)
 
     def writers(self, node: str) -> list[Use]:
-        """Who else can write to a device now."""
+        """The others that can write to a device now."""
         return [*written_by_others(node)]
 
     def link_on_the_way(self, path: str) -> str:

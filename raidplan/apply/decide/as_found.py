@@ -14,6 +14,7 @@ from raidplan.apply.devices.guard import written_on
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.sectors import packed, unpacked
 from raidplan.apply.teardown.cleared import may_be_wiped
+from raidplan.base.identity import Identity
 from raidplan.base.reader import Reader, all_are, without
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
@@ -60,12 +61,14 @@ def as_found(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: 
             block = blocks.get(identity_of(target, made))
             if step and step.proof and block and block.size:
                 ends_only = may_be_wiped(plan, Stack(machine, disks), block.name) and _moves(step, block)
-                found[target] = _read(step, block, target, machine.disk(block.node), ends_only=ends_only)
+                found[target] = _read(
+                    step, block, target, disks.get(Identity.read(block.identity).disk), ends_only=ends_only
+                )
     return found
 
 
 def done_again(left: Plan, found: Mapping[str, AsFound]) -> dict[str, AsFound]:
-    """Those of the devices that the steps write over as left by an interrupted one; not those that a step makes anew before."""
+    """The devices that steps write over as an interrupted one left them; not one that a step makes anew before."""
     again = {node for step in left.steps if step.origin.kind in AGAIN for node in step.clears}
     anew = {node for step in left.steps if not step.changes for node in step.awaits}
     return {node: one for node, one in found.items() if node in again - anew}
