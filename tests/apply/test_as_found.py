@@ -38,16 +38,19 @@ from tests.images import MIB, image, put, tool
 
 CLOCK = 1_790_000_000
 SIZE = 64 * MIB
-LAYOUT = """\
+LAYOUT = f"""\
 version: 1
-host: pair
-hardware: {disks: {d0: {size: 64MiB, serial: FOUND-0}}}
-filesystems: {data: {device: d0, type: ext4, mount: /srv/raidplan-found}}
+host: found-{os.getpid()}
+hardware: {{disks: {{d0: {{size: 64MiB, serial: FOUND-0}}}}}}
+filesystems: {{data: {{device: d0, type: ext4, mount: /srv/raidplan-found}}}}
 """
-on_loops = [
-    pytest.mark.root,
-    pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices"),
-]
+"""By its host its partition has another UUID, and link, in each process that runs tests."""
+
+
+def on_loops(test: Callable[..., None]) -> Callable[..., None]:
+    """A test that needs root."""
+    skipped = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices")
+    return pytest.mark.root(skipped(test))
 
 
 class Alone(Here):
@@ -150,39 +153,39 @@ def raw(cut: CutOff) -> None:
     tool("sync", cut.node)
 
 
-class TestOnLoops:
-    """With a file system, and with bytes of one that nobody knows by a signature."""
+@on_loops
+@pytest.mark.parametrize(("whole", "since"), [(True, used), (True, raw), (False, raw)])
+def test_what_came_since_is_kept(whole: bool, since: Callable[[CutOff], None], cut: CutOff) -> None:
+    cut.left(whole=whole)
+    decision = cut.decided()
+    assert len(decision.left.steps) == 1 + whole
+    since(cut)
+    before = cut.content()
+    (changed,) = cut.uses(decision)
+    assert (changed.kind, changed.place) == ("changed", cut.make.guard[0])
+    assert since is not raw or changed.figures["byte"] == 40 * MIB
+    assert cut.content() == before
 
-    pytestmark = on_loops
 
-    @pytest.mark.parametrize(("whole", "since"), [(True, used), (True, raw), (False, raw)])
-    def test_what_came_since_is_kept(self, whole: bool, since: Callable[[CutOff], None], cut: CutOff) -> None:
-        cut.left(whole=whole)
-        decision = cut.decided()
-        assert len(decision.left.steps) == 1 + whole
-        since(cut)
-        before = cut.content()
-        (changed,) = cut.uses(decision)
-        assert (changed.kind, changed.place) == ("changed", cut.make.guard[0])
-        assert since is not raw or changed.figures["byte"] == 40 * MIB
-        assert cut.content() == before
+@on_loops
+@pytest.mark.parametrize("whole", [True, False])
+def test_who_can_write_is_named(whole: bool, cut: CutOff) -> None:
+    cut.left(whole=whole)
+    decision = cut.decided()
+    before = cut.content()
+    with opened(cut.node) as process:
+        (written,) = cut.uses(decision)
+    assert (written.kind, written.place, written.figures["process"]) == ("written", cut.node, process)
+    assert cut.content() == before
 
-    @pytest.mark.parametrize("whole", [True, False])
-    def test_who_can_write_is_named(self, whole: bool, cut: CutOff) -> None:
-        cut.left(whole=whole)
-        decision = cut.decided()
-        before = cut.content()
-        with opened(cut.node) as process:
-            (written,) = cut.uses(decision)
-        assert (written.kind, written.place, written.figures["process"]) == ("written", cut.node, process)
-        assert cut.content() == before
 
-    @pytest.mark.parametrize("whole", [True, False])
-    def test_where_nothing_came_it_is_made_again(self, whole: bool, cut: CutOff) -> None:
-        cut.left(whole=whole)
-        decision = cut.decided()
-        outcome = execute(decision.left, decision.disks, lambda event: None, Record(), cut.world, since=decision.since)  # fmt: skip
-        assert outcome.complete and len(outcome.done) == 1 + whole
+@on_loops
+@pytest.mark.parametrize("whole", [True, False])
+def test_where_nothing_came_it_is_made_again(whole: bool, cut: CutOff) -> None:
+    cut.left(whole=whole)
+    decision = cut.decided()
+    outcome = execute(decision.left, decision.disks, lambda event: None, Record(), cut.world, since=decision.since)  # fmt: skip
+    assert outcome.complete and len(outcome.done) == 1 + whole
 
 
 @contextmanager
