@@ -17,7 +17,8 @@ import pytest
 from raidplan.apply.change.change import IN_PLACE, changes
 from raidplan.apply.change.difference import Difference
 from raidplan.apply.journal.past import Past
-from raidplan.apply.preflight import preflight, versions
+from raidplan.apply.preflight import running_system, versions
+from raidplan.apply.preflight.preflight import preflight
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.findings import Severity
@@ -168,9 +169,9 @@ def test_a_preflight_check(monkeypatch: pytest.MonkeyPatch) -> None:
         yield refusal("machine-unclear", problem="a throw-away check says no")
 
     situation = Situation(Plan("pair", "", "", (), ()), Machine(memory_bytes=1), {})
-    assert preflight.preflight(situation, here=False) == []
-    monkeypatch.setattr(preflight, "OF_FACTS", (*preflight.OF_FACTS, nothing_fits))
-    (found,) = preflight.preflight(situation, here=False)
+    assert preflight(situation, here=False) == []
+    monkeypatch.setattr(running_system, "OF_FACTS", (*running_system.OF_FACTS, nothing_fits))
+    (found,) = preflight(situation, here=False)
     assert found.figures == {"problem": "a throw-away check says no"}
 
 

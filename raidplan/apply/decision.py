@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from raidplan.apply.change.as_made import as_made, fewer_inodes
 from raidplan.apply.change.members import rebuilding
 from raidplan.apply.change.obsolete import Obsolete, obsolete_objects, obsolete_settings
 from raidplan.apply.configuration.array_names import as_it_stands, kept_for_others, numbers_free
 from raidplan.apply.configuration.conflicts import ignored_lines
+from raidplan.apply.decide.as_found import AsFound, done_again
 from raidplan.apply.decide.fingerprint import machine_digest, state_of
 from raidplan.apply.decide.host_name import host_name_differs
 from raidplan.apply.decide.stale_signatures import devices_to_overwrite
@@ -48,6 +49,8 @@ class Decision:
     """Steps that wait for a system below the target, or for its kernel."""
     overwrites: frozenset[str] = frozenset()
     """The devices that existed before and must be blank at every place, as guards name them."""
+    since: Mapping[str, AsFound] = field(default_factory=dict)
+    """The devices, as guards name them, over which interrupted steps are done again, as they were found."""
 
     @property
     def promised(self) -> Plan:
@@ -104,6 +107,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         ),
         postponed=remaining.postponed,
         overwrites=devices_to_overwrite(left, resumed.passed_over),
+        since=done_again(left, rechecked.found),
     )
 
 

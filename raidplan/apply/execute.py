@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 
 from raidplan.apply.configuration.files import write
 from raidplan.apply.configuration.initramfs import renew
+from raidplan.apply.decide.as_found import AsFound
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.progress import written_share
 from raidplan.apply.recheck_target import Decided
@@ -103,13 +104,14 @@ def execute(
     overwrites: frozenset[str] = frozenset(),
     arrays: Mapping[str, str] | None = None,
     below: Mapping[str, frozenset[str]] | None = None,
+    since: Mapping[str, AsFound] | None = None,
     headers: Path | None = None,
     workers: int = WORKERS,
 ) -> Outcome:
     """Runs every step of the plan on the disks (by layout name). `tell` is called in this thread only.
 
-    `overwrites` are the devices that were there before the plan, as its guards call them; `arrays` and `below` as in
-    `Decided`; `headers` is the folder for copies of the LUKS headers that are made. Raises RuntimeError where steps wait for each other.
+    `overwrites` are the devices that were there before the plan, as its guards call them; `arrays`, `below` and
+    `since` as in `Decided`; `headers` is the folder for copies of the LUKS headers that are made. Raises RuntimeError where steps wait for each other.
     """
     outcome = Outcome()
     # The initramfs takes longest, and uses no disk of the plan: begun last, everything would wait for it.
@@ -118,7 +120,7 @@ def execute(
     running: dict[Future[float], Step] = {}
     with ExitStack() as holds, ThreadPoolExecutor(workers) as pool:
         wiped = frozenset(disk.name for disk in plan.disks if disk.wipe)
-        decided = Decided(disks, arrays or {}, below or {}, wiped)
+        decided = Decided(disks, arrays or {}, below or {}, wiped, since or {})
         work = Work(disks, record, world, holds, overwrites, decided, headers)
         while (waiting or running) and not (outcome.failed and not running):
             try:
@@ -248,6 +250,8 @@ class Work:
         reasons += [
             why for target, old in targets.items() for why in self.world.not_blank(target, everywhere=old)
         ]
+        if not reasons:  # it reads a part of the devices
+            reasons += self.decided.changed(step, self.resolved, self.world)
         if reasons:
             raise NotWritten(*reasons)
 

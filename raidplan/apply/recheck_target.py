@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import close
 from typing import TYPE_CHECKING
 
+from raidplan.apply.decide.as_found import AsFound
 from raidplan.apply.journal.sectors import makes_over, sectors_beneath, sectors_now
 from raidplan.facts import DiskFact
 from raidplan.facts.arrays import dashed
@@ -38,6 +39,8 @@ class Decided:
     """By step of the whole plan, the disks that it and what it needs write to."""
     wiped: frozenset[str] = frozenset()
     """The disks of which both ends alone were cleared, so that old bytes lie between."""
+    since: Mapping[str, AsFound] = field(default_factory=dict)
+    """By device as steps name it, the content over which an interrupted step is done again."""
 
     def sectors(self, step: Step, node: Callable[[str], str], world: World) -> bytes:
         """The sectors that a step finds, for the journal: where it clears, and where it makes something over bytes that are as old as
@@ -56,6 +59,18 @@ class Decided:
         yield from (why for word in words if (why := world.other_partition(word)))
         yield from self._other_disks(step, words, world, held)
         yield from self._other_array(step, world)
+
+    def changed(self, step: Step, node: Callable[[str], str], world: World) -> Iterator[Use]:
+        """Reasons not to do an interrupted step again: somebody can write to its devices, or has written since. `node`: of a device.
+        Raises OSError.
+
+        Their content is known as our own, so that they need not be blank.
+        """
+        for target in dict.fromkeys((*step.guard, *step.clears)):
+            if found := self.since.get(target):
+                yield from world.writers(node(target))
+                if (at := found.changed(*world.written(node(target)))) is not None:
+                    yield use("changed", target, byte=at)
 
     def _other_disks(self, step: Step, words: list[str], world: World, held: ExitStack) -> Iterator[Use]:
         """Disks below the step that are not those of the decision; one that died and left its array is no longer below it."""

@@ -62,6 +62,7 @@ def carry_out(
             overwrites=decision.overwrites,
             arrays=_arrays(decision),
             below=disks_below(decision.whole),
+            since=decision.since,
             headers=journal.folder / HEADERS,
             workers=workers or WORKERS,
         )

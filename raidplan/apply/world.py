@@ -21,6 +21,7 @@ from raidplan.facts import Machine
 from raidplan.facts.arrays import uuid_of
 from raidplan.facts.block import read_at, text_of
 from raidplan.facts.host import read_units
+from raidplan.facts.in_use import written_by_others
 from raidplan.facts.machine import Properties
 from raidplan.facts.mounts import is_below
 from raidplan.facts.read import read_only
@@ -76,6 +77,10 @@ class World:
     def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
         """Why a step must not write over a device; `everywhere`: also by its bytes."""
         return not_blank(device, everywhere=everywhere)
+
+    def writers(self, node: str) -> list[Use]:
+        """The others that can write to a device now."""
+        return [*written_by_others(node)]
 
     def link_on_the_way(self, path: str) -> str:
         """The symbolic link that a path is or leads through; empty if there is none."""

@@ -12,19 +12,13 @@ from typing import NamedTuple
 
 from raidplan.base.figures import Figure, Figures
 from raidplan.facts.block import SYS_BLOCK, kernel_name, partitions_in
+from raidplan.facts.exports import exports
 from raidplan.facts.loop_devices import loops_on_devices
 from raidplan.facts.mounts import unescaped
 from raidplan.facts.uses import Use, UseKind, use
-from raidplan.facts.writers import is_begun_by_us, number_of_file, processes, program, ways_to_write
+from raidplan.facts.writers import is_begun_by_us, processes, program, ways_to_write
 
-CONFIG = Path("/sys/kernel/config")
 NAMESPACE = re.compile(r"nvme(\d+)n(\d+)")
-EXPORTED: dict[str, UseKind] = {
-    "target/core/*/*/udev_path": "exported",
-    "nvmet/subsystems/*/namespaces/*/device_path": "exported-by-nvme",
-    "nvmet/subsystems/*/passthru/device_path": "exported-by-nvme",
-}
-"""The files in which the kernel's own targets (SCSI and NVMe) name the devices that they offer; no target is a process."""
 
 
 def used_by_others(*nodes: str) -> Iterator[Use]:
@@ -137,12 +131,9 @@ def _character_devices(disk: Path) -> Iterator[tuple[str, str]]:
 
 def _exports(numbers: dict[str, Node]) -> Iterator[Use]:
     """Devices that the kernel offers to other machines."""
-    for pattern, kind in EXPORTED.items() if numbers else ():
-        for file in CONFIG.glob(pattern):
-            with suppress(OSError):
-                number = number_of_file(os.stat(file.read_text().strip()))
-                if number in numbers:
-                    yield numbers[number].use(kind, name=file.parent.name)
+    for number, kind, name in exports() if numbers else ():
+        if device := numbers.get(number):
+            yield device.use(kind, name=name)
 
 
 def _mounts(numbers: dict[str, Node]) -> Iterator[Use]:

@@ -111,6 +111,11 @@ def places_read(size: int) -> list[tuple[int, int]]:
     return [(0, EDGE), *_samples(size), (size - EDGE, EDGE)]
 
 
+def edges_of(start: int, size: int) -> list[tuple[int, int]]:
+    """The two ends of a range of a device, which are read of whatever lies on it; one, where they meet."""
+    return [(start, size)] if size <= 2 * EDGE else [(start, EDGE), (start + size - EDGE, EDGE)]
+
+
 def _samples(size: int) -> list[tuple[int, int]]:
     """The places between the ends."""
     step = size // (SAMPLES + 1) // SAMPLE * SAMPLE

@@ -34,6 +34,7 @@ USES: Mapping[UseKind, str] = {
     "data": "{place} is not blank: {found}",
     "unreadable": "{place} could not be read: {error}",
     "new": "{place} carries what it did not when the plan was made: {found:; }",
+    "changed": "{place} has other content than when the plan was made, from byte {byte} on",
     "not-of-layout": "{place} is on {disk}, which is no disk of this layout",
     "other-disk": "{place} is no longer the disk that was {disk}",
     "other-array": "{place} is no longer the array {uuid}",

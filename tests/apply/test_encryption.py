@@ -23,8 +23,10 @@ from raidplan.apply.decide.maker import foreign
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.past import Past, sectors_as
 from raidplan.apply.journal.sectors import digest_of, is_compared, sectors_now
+from raidplan.apply.preflight.configuration import keys_are_secret
 from raidplan.apply.preflight.keys import OPENER, unfit, without_opener
-from raidplan.apply.preflight.preflight import keys_are_secret, nodes_free, preflight
+from raidplan.apply.preflight.names import nodes_free
+from raidplan.apply.preflight.preflight import preflight
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import Code, Refusal, refusal
 from raidplan.base.figures import Figures

@@ -14,7 +14,7 @@ import pytest
 from raidplan.apply.devices import guard, zero
 from raidplan.apply.devices.guard import instance_of, not_blank
 from raidplan.apply.world import World
-from raidplan.facts import in_use, writers
+from raidplan.facts import exports, in_use, writers
 from raidplan.facts.block import read_at
 from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
 from raidplan.facts.run import Result
@@ -339,25 +339,79 @@ def test_f32_who_has_a_character_device_of_the_disk_open_writes_in_any_mode(
     os.close(master)
 
 
+BY_SCSI, BY_NVME = "is exported by a target of the kernel", "is exported by an NVMe target of the kernel"
+FILEIO = """\
+Status: ACTIVATED  Max Queue Depth: 0  SectorSize: 512  HwMaxSectors: 16384
+        TCM FILEIO ID: 0        File: {}  Size: 16777216  Mode: Buffered-WCE Async: 0
+"""
+IBLOCK = """\
+Status: ACTIVATED  Max Queue Depth: 0  SectorSize: 512  HwMaxSectors: 32768
+        iBlock device: x  UDEV PATH: /dev/gone  readonly: 0
+  exclusive: 0
+        Major: {} Minor: {}  CLAIMED: OS
+"""
+
+
 @pytest.mark.parametrize(
-    ("file", "words"),
+    ("file", "text", "words"),
     [
-        ("target/core/iblock_0/disk7/udev_path", "is exported by a target of the kernel (disk7)"),
-        ("nvmet/subsystems/nqn/namespaces/1/device_path", "is exported by an NVMe target of the kernel (1)"),
-        (
-            "nvmet/subsystems/nqn/passthru/device_path",
-            "is exported by an NVMe target of the kernel (passthru)",
-        ),
+        ("target/core/iblock_0/disk7/udev_path", "{}\n", f"{BY_SCSI} (disk7)"),
+        ("target/core/fileio_0/disk7/udev_path", "{}\n", f"{BY_SCSI} (disk7)"),
+        ("target/core/fileio_0/disk7/info", FILEIO, f"{BY_SCSI} (disk7)"),
+        ("nvmet/subsystems/nqn/namespaces/1/device_path", "{}\n", f"{BY_NVME} (1)"),
+        ("nvmet/subsystems/nqn/passthru/device_path", "{}\n", f"{BY_NVME} (passthru)"),
     ],
 )
 def test_f32_what_the_kernel_exports_is_in_use(
-    file: str, words: str, node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: str, text: str, words: str, node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / file).parent.mkdir(parents=True)
-    monkeypatch.setattr(in_use, "CONFIG", tmp_path)
-    for exported, found in ((f"{node}\n", [f"{node} {words}"]), ("/dev/null\n", []), ("\n", [])):
-        (tmp_path / file).write_text(exported)
+    monkeypatch.setattr(exports, "CONFIG", tmp_path)
+    for exported, found in ((node, [f"{node} {words}"]), ("/dev/null", []), ("", [])):
+        (tmp_path / file).write_text(text.format(exported))
         assert words_of(written_by_others(node)) == words_of(used_by_others(node)) == found
+
+
+def test_f32_a_target_without_a_path_tells_its_number(
+    node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "target/core/iblock_0/disk7/info"
+    info.parent.mkdir(parents=True)
+    monkeypatch.setattr(exports, "CONFIG", tmp_path)
+    number = os.stat(node).st_rdev
+    for major, minor, found in ((os.major(number), os.minor(number), ["exported"]), (0, 0, [])):
+        info.write_text(IBLOCK.format(major, minor))
+        assert [each.kind for each in written_by_others(node)] == found
+
+
+@pytest.mark.parametrize(
+    "make", [("mke2fs", "-q", "-t", "ext4"), ("mkfs.btrfs", "--quiet", "--mixed")], ids=["ext4", "btrfs"]
+)
+@pytest.mark.parametrize("name", ["image", "an  image  Size: 7  Mode: x"])
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("target/core/fileio_0/disk7/info", FILEIO), ("nvmet/subsystems/nqn/namespaces/1/device_path", "{}\n")],
+    ids=["fileio", "nvmet"],
+)
+def test_f32_a_file_on_a_device_that_the_kernel_exports(
+    file: str, text: str, name: str, make: tuple[str, ...], node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """It keeps its file system from being unmounted, which shows when much is taken apart already."""
+    tool(*make, node)
+    point, (link, config) = tmp_path / "point", (tmp_path / "link", tmp_path / file)
+    point.mkdir()
+    tool("mount", node, point)
+    (point / name).touch()
+    link.symlink_to(point)
+    config.parent.mkdir(parents=True)
+    monkeypatch.setattr(exports, "CONFIG", tmp_path)
+    for exported in (point / name, link / name):
+        config.write_text(text.format(exported))
+        (found,) = {each for each in written_by_others(node) if each.place == node}
+        assert found.kind.startswith("exported")
+    config.write_text(text.format(tmp_path / "elsewhere"))
+    (tmp_path / "elsewhere").touch()
+    assert [*written_by_others(node)] == []
 
 
 def test_what_stands_on_a_device_is_named(node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal
 from raidplan.apply.journal.past import Past
+from raidplan.apply.preflight import configuration, running_system, targets
 from raidplan.apply.preflight import preflight as checks
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import Refusal, of_use, refusal
@@ -42,12 +44,12 @@ swap:
   file: {{file: {folder}/os/swap, size: 1GiB}}
 """
 ELSEWHERE = (
-    "cannot_administer",
-    "reasons_not_to_renew",
-    "changed_by_others",
-    "systemd_is_absent",
-    "udev_is_absent",
-    "unwritable",
+    (running_system, "cannot_administer"),
+    (running_system, "changed_by_others"),
+    (running_system, "systemd_is_absent"),
+    (running_system, "udev_is_absent"),
+    (configuration, "reasons_not_to_renew"),
+    (configuration, "unwritable"),
 )
 """What looks at this machine, and is tested beside its own code."""
 CACHE = 4096 * 3 * 4096
@@ -65,9 +67,9 @@ def plan(tmp_path: Path) -> Plan:
 
 @pytest.fixture(autouse=True)
 def every_tool(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "find_tool", lambda tool: f"/sbin/{tool}")
-    for name in ELSEWHERE:
-        monkeypatch.setattr(checks, name, lambda *arguments, **more: iter(()))
+    monkeypatch.setattr(running_system, "find_tool", lambda tool: f"/sbin/{tool}")
+    for part, name in ELSEWHERE:
+        monkeypatch.setattr(part, name, lambda *arguments, **more: iter(()))
     monkeypatch.setattr("os.sysconf", lambda name: 4096)
 
 
@@ -195,7 +197,7 @@ def test_on_another_machine_nothing_is_asked_of_this_one(plan: Plan) -> None:
 
 @pytest.mark.parametrize("tool", ["mdadm", "vgcreate", "mke2fs", "wipefs", "lsblk", "udevadm"])
 def test_a_program_that_is_missing(tool: str, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "find_tool", lambda name: None if name == tool else f"/sbin/{name}")
+    monkeypatch.setattr(running_system, "find_tool", lambda name: None if name == tool else f"/sbin/{name}")
     assert refused(plan, ready()) == [refusal("program-missing", place=tool)]
 
 
@@ -204,7 +206,7 @@ def test_what_has_the_name_of_a_program_and_is_none(
 ) -> None:
     """It was said to be missing, and to be installed, of a package that is there."""
     monkeypatch.setattr("raidplan.facts.run.SEARCH", (str(tmp_path),))
-    monkeypatch.setattr(checks, "find_tool", find_tool)
+    monkeypatch.setattr(running_system, "find_tool", find_tool)
     for tool in (*plan.tools, "wipefs", "lsblk", "udevadm"):
         (tmp_path / tool).write_text("")
         (tmp_path / tool).chmod(0o755)
@@ -217,10 +219,12 @@ def test_what_has_the_name_of_a_program_and_is_none(
     assert refused(plan, ready()) == [refusal("program-missing", "folder", place="mdadm", node=node)]
 
 
-@pytest.mark.parametrize("name", ELSEWHERE)
-def test_what_looks_at_this_machine_is_asked(name: str, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("part", "name"), ELSEWHERE)
+def test_what_looks_at_this_machine_is_asked(
+    part: ModuleType, name: str, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
-        checks,
+        part,
         name,
         lambda *arguments, **more: iter((refusal("machine-unclear", problem=f"{name} says no"),)),
     )
@@ -274,10 +278,10 @@ def clearing(plan: Plan, *needs: str) -> Plan:
 
 def test_what_shows_in_no_fact_is_asked_of_the_device(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     loop, claimed = use("loop", "/dev/sdb", loop="/dev/loop7"), use("claimed", "/dev/sdb", error="busy")
-    monkeypatch.setattr(checks, "used_by_others", lambda *nodes: iter((loop,)))
-    monkeypatch.setattr(checks, "claimed_elsewhere", lambda node: iter((claimed,)))
+    monkeypatch.setattr(targets, "used_by_others", lambda *nodes: iter((loop,)))
+    monkeypatch.setattr(targets, "claimed_elsewhere", lambda node: iter((claimed,)))
     assert refused(clearing(plan), ready()) == [of_use("in-use-elsewhere", loop)]
-    monkeypatch.setattr(checks, "used_by_others", lambda *nodes: iter(()))
+    monkeypatch.setattr(targets, "used_by_others", lambda *nodes: iter(()))
     assert refused(clearing(plan), ready()) == [of_use("in-use-elsewhere", claimed)]
     before = clearing(plan, "teardown.array.stop")
     assert refused(before, ready()) == [], "what stands on it is taken off before"

@@ -14,7 +14,7 @@ import pytest
 from raidplan.apply.configuration.files import write
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.past import Past
-from raidplan.apply.preflight import preflight, surroundings
+from raidplan.apply.preflight import configuration, running_system, surroundings
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.preflight.surroundings import (
     cannot_administer,
@@ -48,8 +48,9 @@ def situation(*actions: Run | WriteBlock | WriteFile, machine: Machine | None = 
 
 
 def test_every_check_is_made() -> None:
-    mine = {preflight.root_may_administer, preflight.udev_runs, preflight.systemd_runs, preflight.tools_are_roots, preflight.files_can_be_written}  # fmt: skip
-    assert mine <= set(preflight.OF_THIS_MACHINE)
+    mine = {running_system.root_may_administer, running_system.udev_runs, running_system.systemd_runs, running_system.tools_are_roots}  # fmt: skip
+    assert mine <= set(running_system.OF_THIS_MACHINE)
+    assert configuration.files_can_be_written in configuration.OF_THIS_MACHINE
 
 
 @pytest.mark.parametrize(
@@ -88,21 +89,21 @@ def test_f43_root_without_its_capability_is_told_so() -> None:
 
 
 def test_f43_whoever_is_not_root_is_refused() -> None:
-    assert [*preflight.is_root(situation(machine=Machine(is_root=False)))] == [refusal("not-root")]
-    assert [*preflight.is_root(situation(machine=Machine(is_root=True)))] == []
+    assert [*running_system.is_root(situation(machine=Machine(is_root=False)))] == [refusal("not-root")]
+    assert [*running_system.is_root(situation(machine=Machine(is_root=True)))] == []
 
 
 def test_f36_without_udev_nothing_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(udev_is_absent, "__defaults__", (tmp_path / "control",))
     absent = refusal("udev-absent", place=str(tmp_path / "control"))
-    assert [*preflight.udev_runs(situation(Run(("true",))))] == [absent]
+    assert [*running_system.udev_runs(situation(Run(("true",))))] == [absent]
     (tmp_path / "control").touch()
-    assert not [*preflight.udev_runs(situation(Run(("true",))))]
+    assert not [*running_system.udev_runs(situation(Run(("true",))))]
 
 
 def test_f36_what_awaits_no_device_needs_no_udev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(udev_is_absent, "__defaults__", (tmp_path / "control",))
-    assert not [refusal_text(each) for each in preflight.udev_runs(situation())]
+    assert not [refusal_text(each) for each in running_system.udev_runs(situation())]
 
 
 def test_without_systemd_nothing_is_mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,10 +111,10 @@ def test_without_systemd_nothing_is_mounted(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(systemd_is_absent, "__defaults__", (tmp_path / "system",))
     step = replace(situation(Run(("true",))).plan.steps[0], proof=Proof("mount", "/srv", {}))
     mount = replace(situation(), plan=Plan("h", "", "", (), (step,)))
-    assert [*preflight.systemd_runs(mount)] == [refusal("systemd-absent", place=f"{tmp_path}/system")]
-    assert not [*preflight.systemd_runs(situation(Run(("true",))))]
+    assert [*running_system.systemd_runs(mount)] == [refusal("systemd-absent", place=f"{tmp_path}/system")]
+    assert not [*running_system.systemd_runs(situation(Run(("true",))))]
     (tmp_path / "system").mkdir()
-    assert not [*preflight.systemd_runs(mount)]
+    assert not [*running_system.systemd_runs(mount)]
 
 
 @pytest.fixture
@@ -151,8 +152,8 @@ def test_f69_a_tool_that_others_may_change_is_refused(
     program.parent.chmod(folder)
     link = program.parent.parent / "link"
     link.symlink_to(program)
-    monkeypatch.setattr(preflight, "find_tool", lambda name: str(link))
-    refused = [*preflight.tools_are_roots(situation(Run(("mdadm",))))]
+    monkeypatch.setattr(running_system, "find_tool", lambda name: str(link))
+    refused = [*running_system.tools_are_roots(situation(Run(("mdadm",))))]
     found = [(Path(each.place).name, each.case, *each.figures.values()) for each in refused]
     assert found == ([why] if why else []) and {each.code for each in refused} <= {"program-not-roots"}
 
@@ -228,7 +229,9 @@ def test_f53_f54_an_etc_that_takes_no_file_is_known_before_the_first_write(etc: 
     block = WriteBlock(str(etc / "fstab"), BLOCK, "pair")
     if harm:
         harm(etc)
-    found = [(each.code, each.case, each.place) for each in preflight.files_can_be_written(situation(block))]
+    found = [
+        (each.code, each.case, each.place) for each in configuration.files_can_be_written(situation(block))
+    ]
     assert found == ([("file-not-writable", case, block.file)] if case else [])
     if not case:
         assert write(block, World())
@@ -271,7 +274,7 @@ def test_f53_a_file_that_is_a_mount_of_its_own(tmp_path: Path) -> None:
 
 def test_f53_nothing_is_said_to_whoever_is_not_root_anyway(tmp_path: Path) -> None:
     block = WriteBlock("/proc/nothing/fstab", BLOCK, "pair")
-    assert not [*preflight.files_can_be_written(situation(block, machine=Machine()))]
+    assert not [*configuration.files_can_be_written(situation(block, machine=Machine()))]
 
 
 @pytest.mark.parametrize(

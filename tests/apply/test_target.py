@@ -22,9 +22,9 @@ from raidplan.apply.execute import Outcome, execute
 from raidplan.apply.journal.hand_over import hand_over
 from raidplan.apply.journal.journal import Journal, open_journal, read_past
 from raidplan.apply.journal.past import Past
-from raidplan.apply.preflight import preflight as checks
+from raidplan.apply.preflight import configuration as checks
 from raidplan.apply.preflight.mounted import in_memory
-from raidplan.apply.preflight.preflight import mount_points_empty
+from raidplan.apply.preflight.preflight import preflight
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.world import World
 from raidplan.cli import OK, STOPPED
@@ -374,7 +374,7 @@ def test_files_are_written_below_a_folder_where_something_is_mounted(tmp_path: P
     """Else they would be the rescue system's own."""
 
     def codes(*given: object) -> list[str]:
-        found = checks.preflight(situation(*given))  # type: ignore[arg-type]
+        found = preflight(situation(*given))  # type: ignore[arg-type]
         return [refusal.code for refusal in found if refusal.code == "target-not-mounted"]
 
     assert codes(tmp_path, {}, (mount("/srv"),)) == ["target-not-mounted"]
@@ -394,9 +394,9 @@ def test_a_journal_that_the_rescue_system_keeps_is_noted() -> None:
 
 def test_a_folder_with_files_is_no_target(tmp_path: Path) -> None:
     (tmp_path / "precious").touch()
-    (refusal,) = mount_points_empty(situation(tmp_path, {}, (mount("/"),)))
+    (refusal,) = checks.mount_points_empty(situation(tmp_path, {}, (mount("/"),)))
     assert (refusal.code, refusal.place) == ("mount-point", f"{tmp_path}")
-    assert not [*mount_points_empty(situation(tmp_path, {"/": {"source": "array:1"}}, (mount("/"),)))]
+    assert not [*checks.mount_points_empty(situation(tmp_path, {"/": {"source": "array:1"}}, (mount("/"),)))]
 
 
 def test_without_a_target_another_root_is_refused_and_the_option_named(tmp_path: Path) -> None:

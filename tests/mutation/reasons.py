@@ -117,12 +117,11 @@ def reasons(file: Path, source: str) -> Iterator[Reason]:
     numbers = {id(node): number for number, node in enumerate(ast.walk(tree))}
     functions = dict(_functions(tree))
     for name, entry in _listed(tree):
-        check, runs = functions[entry.id], functions["preflight"]
+        check = functions[entry.id]
         why = _first_sentence(ast.get_docstring(check) or "")
         said = f"`{name}` names it"
-        yield Reason(
-            file, entry.id, why, said, numbers[id(entry)], _lines(runs), _lines(check), "", source, name
-        )
+        ran = _lines(check)
+        yield Reason(file, entry.id, why, said, numbers[id(entry)], ran, ran, "", source, name)
     for qualified, function in functions.items():
         if f"{file.name}:{function.name}" in NONE_GIVEN:
             continue

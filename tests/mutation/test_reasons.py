@@ -39,8 +39,6 @@ def decide(plan):
     return refusals
 
 CHECKS: tuple[Check, ...] = (is_root, signatures)
-
-def preflight(): ...
 '''
 FOUND = {
     ("is_root", "`CHECKS` names it"): "CHECKS: tuple[Check, ...] = (signatures,)",

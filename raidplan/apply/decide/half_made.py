@@ -34,14 +34,24 @@ LOG_BLOCK, LOG_HEADER = 4096, 32
 
 def others_on(read: Reader, size: int, proof: Proof, *, journal: bool) -> Iterator[Trace]:
     """Foreign content of a member of `size` bytes: in its data, and everywhere else. Raises OSError."""
-    ours = [one for one in superblocks(read, size) if one.uuid == proof.key and not one.problem]
-    blocks = [(one.offset, one.offset + length(read, one)) for one in ours]
-    blocks += (bits for one in ours for bits in _cleared_bits(read, one))
-    of_others = partial(_of_others, read, proof.key.replace("-", ""), journal, blocks)
-    for block in ours:
+    of_others = without_ours(read, size, proof, journal=journal)
+    for block in ours_on(read, size, proof):
         room = min(block.data_size or size, size - block.data_offset)
         yield from read_traces(partial(_shifted, of_others, block.data_offset), SECTOR, Place(0, room))
     yield from read_all(of_others, size)
+
+
+def ours_on(read: Reader, size: int, proof: Proof) -> list[Superblock]:
+    """The whole superblocks of the array on a member. Raises OSError."""
+    return [one for one in superblocks(read, size) if one.uuid == proof.key and not one.problem]
+
+
+def without_ours(read: Reader, size: int, proof: Proof, *, journal: bool) -> Reader:
+    """The content of a member with zeroes in place of what mdadm and the kernel write. Raises OSError."""
+    ours = ours_on(read, size, proof)
+    blocks = [(one.offset, one.offset + length(read, one)) for one in ours]
+    blocks += (bits for one in ours for bits in _cleared_bits(read, one))
+    return partial(_of_others, read, proof.key.replace("-", ""), journal, blocks)
 
 
 def _shifted(read: Reader, first: int, offset: int, size: int) -> bytes:

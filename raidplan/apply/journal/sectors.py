@@ -123,12 +123,15 @@ def sectors_before(past: Past, step: str) -> Sectors | None:
     with suppress(OSError, ValueError, zlib.error, struct.error):
         data = (Path(past.folder) / sectors_as(digest)).read_bytes() if digest and past.folder else b""
         if data and digest_of(data) == digest:
-            head, _, rows = data.partition(b"\n")
-            return Sectors(
-                tuple((start, size) for start, size in json.loads(head)),
-                dict(ROW.iter_unpack(zlib.decompress(rows))),
-            )
+            return unpacked(data)
     return None
+
+
+def unpacked(data: bytes) -> Sectors:
+    """The sectors that were packed; none of nothing. Raises ValueError, zlib.error, struct.error."""
+    head, _, rows = data.partition(b"\n")
+    ranges = tuple((start, size) for start, size in json.loads(head)) if head else ()
+    return Sectors(ranges, dict(ROW.iter_unpack(zlib.decompress(rows))) if rows else {})
 
 
 def digest_of(data: bytes) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal
 from raidplan.base.identity import Identity
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
@@ -87,3 +88,7 @@ class Situation:
             target: identity_of(target, made) for _, target in self.guarded if not Identity.read(target).disk
         }
         return {target: blocks[one] for target, one in targets.items() if one in blocks}
+
+
+Check = Callable[[Situation], Iterator[Refusal]]
+"""A preflight check: its reasons not to begin."""

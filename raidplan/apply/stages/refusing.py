@@ -10,7 +10,9 @@ from raidplan.apply.decide.comparison import unknown_origin
 from raidplan.apply.decide.fingerprint import changed, state_of, written_by
 from raidplan.apply.decide.unplanned import unplanned
 from raidplan.apply.journal.past import Past
-from raidplan.apply.preflight.preflight import lines_do_not_conflict, preflight, uuids_free
+from raidplan.apply.preflight.configuration import lines_do_not_conflict
+from raidplan.apply.preflight.names import uuids_free
+from raidplan.apply.preflight.preflight import preflight
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.stages.matching import Asked, Matched

@@ -1,0 +1,72 @@
+"""The devices of interrupted steps, read before it is decided to do these again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+from raidplan.apply.decide.as_found import AsFound, of_others
+from raidplan.apply.decide.half_made import ours_on
+from raidplan.apply.devices.guard import written_on
+from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.sectors import packed
+from raidplan.apply.teardown.cleared import may_be_wiped
+from raidplan.base.identity import Identity
+from raidplan.base.reader import Reader
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.device_stack import Stack
+from raidplan.facts.machine import BlockFact
+from raidplan.facts.ranges import BACK, FRONT, joined
+from raidplan.facts.traces import edges_of, places_read
+from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.step import Plan, Step
+
+Range = tuple[int, int]
+"""Start and size in bytes."""
+
+
+def as_found(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past) -> dict[str, AsFound]:
+    """The devices of interrupted steps that are there, as steps name them."""
+    steps, made = {step.id: step for step in plan.steps}, made_nodes(plan)
+    blocks = {block.identity: block for block in machine.blocks}
+    found: dict[str, AsFound] = {}
+    for begun in sorted(past.begun):
+        step = steps.get(past.planned_for(begun))
+        for target in past.ours.get(begun, ()):
+            block = blocks.get(identity_of(target, made))
+            if step and step.proof and block and block.size:
+                ends_only = may_be_wiped(plan, Stack(machine, disks), block.name) and _moves(step, block)
+                found[target] = _read(
+                    step, block, target, disks.get(Identity.read(block.identity).disk), ends_only=ends_only
+                )
+    return found
+
+
+def _moves(step: Step, block: BlockFact) -> bool:
+    """Whether old bytes between the ends may change by themselves: md syncs the members of an array, and reads its mirrors in turn."""
+    return bool(step.proof and step.proof.kind == "array") or block.kind not in ("disk", "partition")
+
+
+def _read(step: Step, block: BlockFact, target: str, disk: DiskFact | None, *, ends_only: bool) -> AsFound:
+    proof = step.proof
+    array = proof if proof and proof.kind == "array" else None
+    journal = bool(array and block.identity == array.expect.get("journal"))
+    with suppress(OSError):
+        read, size = written_on(f"/dev/{block.name}")
+        ends = [(0, min(FRONT, size)), (max(0, size - BACK), min(BACK, size))]
+        ranges = ends if ends_only else [*places_read(size), *_inside(step, read, size, disk)]
+        return AsFound(packed(of_others(read, size, array, journal), joined(ranges)), array, journal)
+    return AsFound()
+
+
+def _inside(step: Step, read: Reader, size: int, disk: DiskFact | None) -> Iterator[Range]:
+    """Both ends of all that the device holds or is to hold: partitions, the data of an array, of an encryption. Raises OSError."""
+    assert step.proof is not None
+    inside = [*step.new_partitions, *((part.start, part.size) for part in (disk.partitions if disk else ()))]
+    if step.proof.kind == "array":
+        inside += [(one.data_offset, one.data_size or size) for one in ours_on(read, size, step.proof)]
+    if start := int(str(step.proof.expect.get("data_offset", 0))):
+        inside.append((start, size - start))
+    for start, room in inside:
+        if start < size:
+            yield from edges_of(start, min(room, size - start))
