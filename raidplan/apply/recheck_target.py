@@ -13,6 +13,7 @@ from os import close
 from typing import TYPE_CHECKING
 
 from raidplan.apply.decide.as_found import AsFound
+from raidplan.apply.decide.reading_again import place_of_change
 from raidplan.apply.journal.sectors import makes_over, sectors_beneath, sectors_now
 from raidplan.facts import DiskFact
 from raidplan.facts.arrays import dashed
@@ -69,7 +70,7 @@ class Decided:
         for target in dict.fromkeys((*step.guard, *step.clears)):
             if found := self.since.get(target):
                 yield from world.writers(node(target))
-                if (at := found.changed(*world.written(node(target)))) is not None:
+                if (at := place_of_change(found, *world.written(node(target)))) is not None:
                     yield use("changed", target, byte=at)
 
     def _other_disks(self, step: Step, words: list[str], world: World, held: ExitStack) -> Iterator[Use]:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.decide import as_found as module
+from raidplan.apply.decide import reading_again as module
 from raidplan.apply.decide.as_found import AsFound, done_again
-from raidplan.apply.decide.reading_again import as_found
+from raidplan.apply.decide.reading_again import as_found, place_of_change
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.journal import open_journal
@@ -242,7 +242,7 @@ class Image:
         return as_found(self.plan, machine, disks, past)[self.node]
 
     def changed(self, found: AsFound) -> int | None:
-        return found.changed(self.read, self.block.size)
+        return place_of_change(found, self.read, self.block.size)
 
 
 Make = Callable[..., Image]

@@ -1,16 +1,10 @@
-"""The content of the devices of interrupted steps, read before it is decided to do these again, and compared right before that:
-nothing is written over that came since.
-"""
+"""The content of the devices of interrupted steps, as it was found before it was decided to do these again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
-from raidplan.apply.decide.half_made import without_ours
-from raidplan.apply.journal.sectors import unpacked
-from raidplan.base.reader import Reader, all_are, without
 from raidplan.plan.step import Plan, Proof
 
 AGAIN = ("layout", "clear", "change")
@@ -28,23 +22,9 @@ class AsFound:
     journal: bool = False
     """It is the write journal of that array."""
 
-    def changed(self, read: Reader, size: int) -> int | None:
-        """The place of the first sector that is neither blank nor as it was; None if there is none. Raises OSError.
-
-        Blank ones are as good: the step that clears the device comes before the one that writes over it.
-        """
-        rest = unpacked(self.sectors).rest(of_others(read, size, self.array, self.journal))
-        return rest.foreign if rest else None
-
 
 def done_again(left: Plan, found: Mapping[str, AsFound]) -> dict[str, AsFound]:
     """The devices that steps write over as an interrupted one left them; not one that a step makes anew before."""
     again = {node for step in left.steps if step.origin.kind in AGAIN for node in step.clears}
     anew = {node for step in left.steps if not step.changes for node in step.awaits}
     return {node: one for node, one in found.items() if node in again - anew}
-
-
-def of_others(read: Reader, size: int, array: Proof | None, journal: bool) -> Reader:
-    """The content without what md writes, and without erased sectors, which a mirror may show as zeroes or as ones. Raises OSError."""
-    others = without_ours(read, size, array, journal=journal) if array else read
-    return partial(without, lambda offset, sector: all_are(0xFF, sector), others)

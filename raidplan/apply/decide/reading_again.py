@@ -1,25 +1,29 @@
-"""The devices of interrupted steps, read before it is decided to do these again."""
+"""The devices of interrupted steps, read before it is decided to do these again, and compared right before that.
+
+Nothing is written over that came since.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 
-from raidplan.apply.decide.as_found import AsFound, of_others
-from raidplan.apply.decide.half_made import ours_on
+from raidplan.apply.decide.as_found import AsFound
+from raidplan.apply.decide.half_made import ours_on, without_ours
 from raidplan.apply.devices.guard import written_on
 from raidplan.apply.journal.past import Past
-from raidplan.apply.journal.sectors import packed
+from raidplan.apply.journal.sectors import packed, unpacked
 from raidplan.apply.teardown.cleared import may_be_wiped
 from raidplan.base.identity import Identity
-from raidplan.base.reader import Reader
+from raidplan.base.reader import Reader, all_are, without
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT, joined
 from raidplan.facts.traces import edges_of, places_read
 from raidplan.plan.identities import identity_of, made_nodes
-from raidplan.plan.step import Plan, Step
+from raidplan.plan.step import Plan, Proof, Step
 
 Range = tuple[int, int]
 """Start and size in bytes."""
@@ -42,6 +46,15 @@ def as_found(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: 
     return found
 
 
+def place_of_change(found: AsFound, read: Reader, size: int) -> int | None:
+    """The place of the first sector that is neither blank nor as it was; None if there is none. Raises OSError.
+
+    Blank ones are as good: the step that clears the device comes before the one that writes over it.
+    """
+    rest = unpacked(found.sectors).rest(_of_others(read, size, found.array, found.journal))
+    return rest.foreign if rest else None
+
+
 def _moves(step: Step, block: BlockFact) -> bool:
     """Whether old bytes between the ends may change by themselves: md syncs the members of an array, and reads its mirrors in turn."""
     return bool(step.proof and step.proof.kind == "array") or block.kind not in ("disk", "partition")
@@ -55,7 +68,7 @@ def _read(step: Step, block: BlockFact, target: str, disk: DiskFact | None, *, e
         read, size = written_on(f"/dev/{block.name}")
         ends = [(0, min(FRONT, size)), (max(0, size - BACK), min(BACK, size))]
         ranges = ends if ends_only else [*places_read(size), *_inside(step, read, size, disk)]
-        return AsFound(packed(of_others(read, size, array, journal), joined(ranges)), array, journal)
+        return AsFound(packed(_of_others(read, size, array, journal), joined(ranges)), array, journal)
     return AsFound()
 
 
@@ -70,3 +83,9 @@ def _inside(step: Step, read: Reader, size: int, disk: DiskFact | None) -> Itera
     for start, room in inside:
         if start < size:
             yield from edges_of(start, min(room, size - start))
+
+
+def _of_others(read: Reader, size: int, array: Proof | None, journal: bool) -> Reader:
+    """The content without what md writes, and without erased sectors, which a mirror may show as zeroes or as ones. Raises OSError."""
+    others = without_ours(read, size, array, journal=journal) if array else read
+    return partial(without, lambda offset, sector: all_are(0xFF, sector), others)
