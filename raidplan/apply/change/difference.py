@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from raidplan.apply.change.array_by_hand import after_sync, array_by_hand
 from raidplan.apply.change.by_hand import by_hand
+from raidplan.apply.change.table_by_hand import OnDisk, table_by_hand
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.figures import Figure
@@ -17,6 +18,7 @@ from raidplan.facts.machine import Properties, texts
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.loss import Loss
 from raidplan.plan.origin import Origin
+from raidplan.plan.partitions import partition_rows
 from raidplan.plan.step import ADDED, Plan, Proof, Run, Step, Value
 
 
@@ -75,6 +77,12 @@ class Difference:
         node, expect = self.called, self.step.proof.expect
         if self.step.proof.kind == "array":
             advice = array_by_hand(self.name, node, self.found, expect, self._called, self._name, self._sizes)
+        elif (self.step.proof.kind, self.name) == ("table", "partitions"):
+            action = self.step.action
+            script = action.stdin if isinstance(action, Run) and isinstance(action.stdin, str) else ""
+            advice = table_by_hand(
+                partition_rows(self.now), self.step.proof.partitions, script, self._on_disk(node)
+            )
         else:
             found = {**self.found, self.name: self._shown(self.now)}
             planned = {**expect, self.name: self._shown(self.planned)}
@@ -110,6 +118,25 @@ class Difference:
             for array in found
             for member in (*texts(array.get("members")), *texts(array.get("spares")))
         }
+
+    def _on_disk(self, node: str) -> OnDisk:
+        """The disk of a table, and what stands on its partitions."""
+        assert self.step.proof is not None
+        place = self.found.get("disk")
+        names = [block.name for block in self.machine.blocks if block.identity == place]
+        parts = (part for disk in self.machine.disks if disk.kernel_name in names for part in disk.partitions)
+        contents = {kind: self.machine.objects.get(kind, {}).values() for kind in ("filesystem", "swap")}
+        return OnDisk(
+            node,
+            self.step.proof.key,
+            {str(Identity("partition", part.uuid)): part.number for part in parts},
+            self._arrays,
+            {
+                str(found.get("device")): str(found.get("type", kind))
+                for kind, several in contents.items()
+                for found in several
+            },
+        )
 
     def _shown(self, value: Value) -> Value:
         if isinstance(value, list):

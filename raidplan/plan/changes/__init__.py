@@ -1,5 +1,5 @@
-"""The changes in place that are possible, from which shape of an array to which, by which commands: `diff`, `plan` and
-`apply` ask here.
+"""The changes in place that are possible, from which shape of an array or a partition table to which, by which commands: `diff`,
+`plan` and `apply` ask here.
 
 Standard library only: the half that writes imports it.
 """
@@ -31,10 +31,9 @@ from raidplan.plan.changes.arrays import (
     SPARE_REMOVED,
     Change,
     changes,
-    member_grown,
     resize,
 )
-from raidplan.plan.changes.members import Pairing, pair
+from raidplan.plan.changes.members import Pairing, member_grown, member_shrunk, pair
 from raidplan.plan.changes.shape import Shape, slot_after
 
 __all__ = [
@@ -64,6 +63,7 @@ __all__ = [
     "fill",
     "impossible",
     "member_grown",
+    "member_shrunk",
     "pair",
     "resize",
     "short",

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from raidplan.base.levels import LEVELS, raid10_copies
-from raidplan.plan.changes.answer import Answer, Before, Kind, Reason, by_hand, impossible, short
+from raidplan.plan.changes.answer import Answer, Before, Kind, Reason, by_hand, impossible
 from raidplan.plan.changes.shape import Shape
 
 RESHAPE = "4.4"
@@ -130,6 +130,8 @@ def resize(old: Shape, *, smaller: bool) -> Answer:
     if _is_far(old):
         return impossible(Reason.FAR)
     idle = Before.IDLE, *_without_log(old)
+    if smaller and old.metadata in AT_END:
+        return impossible(Reason.SUPERBLOCK_AT_END)
     if smaller:
         return by_hand(END, "mdadm --grow --size={component} {node}", before=(Before.SMALLER, *idle))
     if old.metadata not in AT_END:
@@ -140,23 +142,6 @@ def resize(old: Shape, *, smaller: bool) -> Answer:
     # The kernel moves no superblock that has one beside it, and takes none back while it syncs.
     off, on = BITMAP.format("none"), BITMAP.format("internal")
     return by_hand(off, WHOLE, on, before=(*before, Before.ONE_BY_ONE))
-
-
-def member_grown(grown: Answer, array: Shape | None) -> Answer:
-    """The answer for a device that `grown` makes larger, and that may be a member of an array, {array} in commands."""
-    if array is None or (array.metadata not in AT_END and array.level not in FIXED):
-        return grown
-    taken = resize(array, smaller=False)
-    if not taken.possible:
-        return taken
-    commands = [command.replace("{node}", "{array}") for command in taken.commands]
-    at = taken.commands.index(WHOLE)
-    first, last = by_hand(*commands[:at]), by_hand(*commands[at:])
-    return by_hand(
-        *(*first.commands, *grown.commands, *last.commands),
-        before=tuple(each for each in taken.before if each is not Before.LARGER),
-        called=", ".join(filter(None, map(short, (first, grown, last)))),
-    )
 
 
 def _reshape(old: Shape, *commands: str, before: tuple[Before, ...] = ()) -> Answer:

@@ -1,4 +1,4 @@
-"""The members of an array, old against new: which stay, are exchanged, join or leave, and by which commands.
+"""The members of an array, old against new: which stay, are exchanged, join, leave or change their size, and by which commands.
 
 Sources: mdadm(8), MANAGE MODE; `raid1_add_disk` in drivers/md/raid1.c of Linux, by which a member takes the first empty slot.
 """
@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from raidplan.base.levels import LEVELS, Copies
-from raidplan.plan.changes.answer import Answer, Reason, impossible
-from raidplan.plan.changes.arrays import EXCHANGED, REBUILT, REORDERED
+from raidplan.plan.changes.answer import Answer, Before, Reason, by_hand, impossible, short
+from raidplan.plan.changes.arrays import AT_END, EXCHANGED, FIXED, REBUILT, REORDERED, WHOLE, resize
 from raidplan.plan.changes.shape import Shape, slot_after
 
 
@@ -77,3 +77,26 @@ def _exchange(exchanged: Collection[object], old: Shape, new: Shape, lost: Colle
     if not all(level in LEVELS and LEVELS[level].redundant for level in (old.level, new.level)):
         return impossible(Reason.NOTHING_TWICE)
     return REBUILT if lost else EXCHANGED
+
+
+def member_grown(grown: Answer, array: Shape | None) -> Answer:
+    """The answer for a device that `grown` makes larger, and that may be a member of an array, {array} in commands."""
+    if array is None or (array.metadata not in AT_END and array.level not in FIXED):
+        return grown
+    taken = resize(array, smaller=False)
+    if not taken.possible:
+        return taken
+    commands = [command.replace("{node}", "{array}") for command in taken.commands]
+    at = taken.commands.index(WHOLE)
+    first, last = by_hand(*commands[:at]), by_hand(*commands[at:])
+    return by_hand(
+        *(*first.commands, *grown.commands, *last.commands),
+        before=tuple(each for each in taken.before if each is not Before.LARGER),
+        called=", ".join(filter(None, map(short, (first, grown, last)))),
+    )
+
+
+def member_shrunk(shrunk: Answer, array: Shape | None) -> Answer:
+    """The answer for a device that `shrunk` makes smaller, and that may be a member of an array, which is made smaller before."""
+    taken = resize(array, smaller=True) if array else shrunk
+    return shrunk if taken.possible else taken
