@@ -11,7 +11,7 @@ from raidplan.diff.places import REST, Place
 from raidplan.diff.result import Change, Value
 from raidplan.diff.sizes import Trend, member_of, trend
 from raidplan.diff.statement import statement
-from raidplan.diff.storage import Storage
+from raidplan.diff.storage import Storage, entry_at
 from raidplan.geometry.gpt import ALIGNMENT
 from raidplan.plan.changes import partitions
 
@@ -51,12 +51,13 @@ def partition_changes(name: str, now: str, storage: Storage) -> Iterator[Change]
     def sizes(one: int, other: int) -> partitions.Resized | None:
         return _resized(before[one].place, after[other].place, storage)
 
-    stays = storage.new.layout.hardware.disks[now].table_stays
+    described = storage.new.layout.hardware.disks[now].table_stays
+    nothing = ways.STATED if not after else None  # where no table is planned, none is changed
     listed = partitions.changes([each.known for each in before], [each.known for each in after], sizes)
     for each in listed:
         one = before[each.old] if each.old >= 0 else None
         other = after[each.new] if each.new >= 0 else None
-        how = ways.DESCRIBED if stays else way(each.answer)
+        how = nothing or (ways.DESCRIBED if described else way(each.answer))
         yield from _change(each.key, one, other, how)
     pairs = ((one, other) for one in before for other in after if one.place.start == other.place.start)
     for one, other in pairs:
@@ -85,7 +86,9 @@ def _resized(old: Place, new: Place, storage: Storage) -> partitions.Resized | N
     used = storage.places[0].used.get(old.disk or "", ())
     users = [use.path[:2] for place, use in used if place == old]
     array = member_of(old, storage)
-    lost = any(storage.fate(user).loses for user in users if user[0] != "arrays")
+    lost = any(
+        storage.fate(user).loses for user in users if user[0] != "arrays" or not entry_at(storage.new, user)
+    )
     return partitions.resized(smaller=not grows.holds, array=array, lost=lost)
 
 

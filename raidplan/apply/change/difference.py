@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from raidplan.apply.change.array_by_hand import after_sync, array_by_hand
@@ -11,6 +11,7 @@ from raidplan.apply.change.table_by_hand import OnDisk, table_by_hand
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.figures import Figure
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity, disk_word
 from raidplan.facts import Machine
@@ -125,18 +126,23 @@ class Difference:
         place = self.found.get("disk")
         names = [block.name for block in self.machine.blocks if block.identity == place]
         parts = (part for disk in self.machine.disks if disk.kernel_name in names for part in disk.partitions)
-        contents = {kind: self.machine.objects.get(kind, {}).values() for kind in ("filesystem", "swap")}
         return OnDisk(
             node,
             self.step.proof.key,
             {str(Identity("partition", part.uuid)): part.number for part in parts},
             self._arrays,
-            {
-                str(found.get("device")): str(found.get("type", kind))
-                for kind, several in contents.items()
-                for found in several
-            },
+            frozenset(self._made_anew()),
         )
+
+    def _made_anew(self) -> Iterator[str]:
+        """The devices whose content is not planned any more, or does not become smaller."""
+        planned = {step.proof.identity for step in self.plan.complete.steps if step.proof}
+        for kind in ("array", "encryption", "filesystem", "physical_volume", "swap"):
+            for key, found in self.machine.objects.get(kind, {}).items():
+                made = FILESYSTEMS.get(str(found.get("type"))) if kind == "filesystem" else None
+                shrinks = made.resized(smaller=True).possible if made else kind not in ("filesystem", "swap")
+                if not shrinks or Identity(kind, key) not in planned:
+                    yield from (str(found.get("device")), *texts(found.get("members")))
 
     def _shown(self, value: Value) -> Value:
         if isinstance(value, list):

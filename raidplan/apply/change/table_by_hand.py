@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from raidplan.apply.change.array_shape import shape
 from raidplan.apply.change.by_hand import Advice
-from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.facts.machine import Properties
 from raidplan.plan.changes import Before, fill, partitions
@@ -25,8 +24,8 @@ class OnDisk(NamedTuple):
     """The numbers that its partitions have in the table."""
     arrays: Mapping[str, Properties]
     """The arrays that run, by their members and spares."""
-    contents: Mapping[str, str]
-    """The types of file systems; `swap` for swap areas."""
+    made_anew: frozenset[str] = frozenset()
+    """The partitions whose content is not planned any more, or does not become smaller."""
 
 
 def table_by_hand(
@@ -38,10 +37,11 @@ def table_by_hand(
         one, other = found[at], planned[now]
         if one.size == other.size:
             return None
-        array, type = disk.arrays.get(one.identity), disk.contents.get(one.identity)
-        lost = bool(type) and not (type in FILESYSTEMS and FILESYSTEMS[type].resized(smaller=True).possible)
+        array = disk.arrays.get(one.identity)
         return partitions.resized(
-            smaller=other.size < one.size, array=shape(array) if array else None, lost=lost
+            smaller=other.size < one.size,
+            array=shape(array) if array else None,
+            lost=one.identity in disk.made_anew,
         )
 
     listed = [*partitions.changes([*map(_known, found)], [*map(_known, planned)], sizes)]
