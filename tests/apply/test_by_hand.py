@@ -192,10 +192,10 @@ def test_the_type_to_write_is_the_one_that_is_there() -> None:
     other = "ebd0a0a2-b9e5-4433-87c0-68b6b72699c7"
 
     def typed(now: list[str], planned: list[str], *numbers: int) -> Advice:
-        tables = (
+        one, other = (
             table(*((f"{at}a", 1 + at, 1, type) for at, type in enumerate(types))) for types in (now, planned)
         )
-        return told_of_table(*tables, numbers)
+        return told_of_table(one, other, numbers)
 
     def sets(type: str, number: int) -> tuple[str, ...]:
         return (f"sfdisk --part-type /dev/sda {number} {type}",)
@@ -225,7 +225,7 @@ TABLES: dict[str, tuple[tuple[PartitionRow, ...], tuple[PartitionRow, ...], Advi
                  before=(Before.NAMED_ELSEWHERE,))),
     "names exchanged": (table((A, 1, 4, "linux"), (B, 5, 4, "linux")), table((B, 1, 4, "linux"), (A, 5, 4, "linux")),
         commands("sfdisk --part-uuid /dev/sda 1 $(uuidgen)", "sfdisk --part-uuid /dev/sda 2 $(uuidgen)", "sfdisk --part-uuid /dev/sda 1 bb",
-                 "sfdisk --part-uuid /dev/sda 2 aa", "sfdisk --part-label /dev/sda 1 nbb", "sfdisk --part-label /dev/sda 2 naa",
+                 "sfdisk --part-label /dev/sda 1 nbb", "sfdisk --part-uuid /dev/sda 2 aa", "sfdisk --part-label /dev/sda 2 naa",
                  before=(Before.NAMED_ELSEWHERE,))),
     "moved": (table((A, 1, 4, "linux"), (B, 5, 4, "linux")), table((A, 1, 8, "linux"), (B, 9, 4, "linux")),
         commands("sfdisk --delete /dev/sda 2", "echo size=16384 | sfdisk --no-reread -N 1 /dev/sda",

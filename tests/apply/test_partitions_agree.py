@@ -24,7 +24,7 @@ from raidplan.diff.steps import plan_of_change
 from raidplan.facts import Machine, PartitionFact
 from raidplan.facts.machine import BlockFact, texts
 from raidplan.facts.tables import Table, read_table
-from raidplan.plan.changes import Before, partitions
+from raidplan.plan.changes import Before, by_hand, partitions
 from raidplan.plan.changes.answer import VALUE
 from raidplan.plan.partitions import partition_rows
 from raidplan.plan.step import Plan, Run
@@ -254,9 +254,9 @@ def test_the_commands_make_the_planned_table(
     bench, image, whole = Bench(tmp_path), tmp_path / "d0", tmp_path / "whole"
     dice = dice or Random(walk)
     way = dice.sample(SHAPES, len(SHAPES))
-    for file in (image, whole):
-        file.touch()
-        os.truncate(file, SIZE)
+    for empty in (image, whole):
+        empty.touch()
+        os.truncate(empty, SIZE)
     before = _layout(way[0])
     _sfdisk("sfdisk /dev/d0", image, _script(bench.plan(before)))
     numbers = set()
@@ -308,9 +308,22 @@ def test_each_row_of_the_table_is_met() -> None:
             grown = new[other][1] - old[one][1]  # type: ignore[index]
             return partitions.resized(smaller=grown < 0, array=None) if grown else None
 
-        met |= {each.key for each in partitions.changes(*known, sizes)}
-        met |= {each.answer.commands[0] for each in partitions.changes(*known, sizes)}
+        met |= {each.key for each in partitions.changes(known[0], known[1], sizes)}
+        met |= {each.answer.commands[0] for each in partitions.changes(known[0], known[1], sizes)}
     assert met >= {"removed", "moved", "shrunk", "grown", "type", "name", "added", partitions.SOME_UUID}
+
+
+def test_a_row_is_all_that_another_command_takes(
+    bench: Bench, impatient: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As docs/internals/architecture.md says; `diff` and `apply` name it."""
+    other = by_hand("sgdisk --typecode={number}:{type} {node}", called="sgdisk --typecode")
+    monkeypatch.setattr(partitions, "TYPE", other)
+    before, after = _layout("p 400"), _layout("p 400 swap")
+    assert ways(diff(side(before), side(after)), DISK) == {"partitions.p.type": "sgdisk --typecode"}
+    (told,) = (each for each in bench.decided(before, after).refusals if each.place == DISK)
+    (command,) = texts([*told.figures["commands"]])  # type: ignore[misc]
+    assert command.startswith("sgdisk --typecode=1:")
 
 
 def test_what_stands_on_a_renamed_partition_is_not_entered_by_adopt(bench: Bench, impatient: None) -> None:

@@ -109,14 +109,9 @@ def in_order(listed: Sequence[Change]) -> Iterator[tuple[Change, str]]:
     due = [
         *_of(listed, DELETE),
         *_of(listed, SOME_UUID),
-        *(pair for command in (PART_UUID, PART_LABEL, PART_TYPE) for pair in _of(listed, command)),
-        *(
-            (change, command)
-            for key in ("shrunk", "grown")
-            for change in listed
-            if change.key == key
-            for command in change.answer.commands
-        ),
+        *_all(listed, "name", "type"),
+        *_all(listed, "shrunk"),
+        *_all(listed, "grown"),
         *_of(listed, APPEND),
         *[pair for pair in _of(listed, UPDATE) if pair[0].key not in ("shrunk", "grown")][-1:],
     ]
@@ -128,3 +123,10 @@ def in_order(listed: Sequence[Change]) -> Iterator[tuple[Change, str]]:
 
 def _of(listed: Sequence[Change], command: str) -> Iterator[tuple[Change, str]]:
     return ((change, command) for change in listed if command in change.answer.commands)
+
+
+def _all(listed: Sequence[Change], *keys: Key) -> Iterator[tuple[Change, str]]:
+    changes = (change for change in listed if change.key in keys)
+    return (
+        (change, command) for change in changes for command in change.answer.commands if command != SOME_UUID
+    )
