@@ -17,7 +17,7 @@ from raidplan.facts import Machine
 from raidplan.facts.prove import differences
 from raidplan.facts.signatures import Ask
 from raidplan.plan.identities import identity_of, made_nodes
-from raidplan.plan.step import Plan, Proof, Step
+from raidplan.plan.step import Plan, Step
 
 DAMAGE = range(1, 8)
 """Exit codes of a check that has read the file system and found damage; 8 and more of e2fsck, 127 or a signal mean that it read nothing (e2fsck(8))."""
@@ -38,7 +38,8 @@ def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
     """Checks each existing object of the plan that the journal does not have; one that `apply` can change in place is
     accepted too."""
     plan = as_made(plan, machine, past.begun)
-    borne = {step.id: step.proof for step in by_present_uuids(plan, machine, past)[0].steps}
+    present, _ = by_present_uuids(plan, machine, past)
+    borne = {step.id: step for step in present.steps}
     mounted = {str(found.get("source")) for found in machine.objects.get("mount", {}).values()}
     for step in plan.steps:
         if not step.creates or step.proof is None or step.id in past.ended:
@@ -47,18 +48,17 @@ def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
         differ = differences(step.proof, machine)
         if differ is None or (is_known(step, machine, past) and step.id not in past.begun):
             continue
-        refused = _refused(step, borne[step.id], machine, plan, past) if differ else []
+        refused = _refused(step, borne[step.id], machine, present, past) if differ else []
         yield Look(step, made, tuple(refused or _unhealthy(step, machine, mounted, ask)))
 
 
-def _refused(step: Step, borne: Proof | None, machine: Machine, plan: Plan, past: Past) -> list[Refusal]:
-    """Why an object that differs is not entered; `borne`: its proof by the UUIDs that partitions bear."""
-    if borne and differences(borne, machine) == []:
+def _refused(step: Step, borne: Step, machine: Machine, present: Plan, past: Past) -> list[Refusal]:
+    """Why an object that differs is not entered; `borne`: its step in the plan by `present` UUIDs of partitions."""
+    assert step.proof is not None and borne.proof is not None
+    if differences(borne.proof, machine) == []:
         follows = refusal("differs", "follows", place=step.because, line=step.line, differing=("partitions",))
-        return (
-            [replace(follows, deviations=tuple(differences(step.proof, machine) or ()))] if step.proof else []
-        )
-    return changes(step, machine, plan, past)[1]
+        return [replace(follows, deviations=tuple(differences(step.proof, machine) or ()))]
+    return changes(borne, machine, present, past)[1]
 
 
 def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> Iterator[Refusal]:

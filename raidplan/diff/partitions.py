@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from raidplan.base.findings import Path
 from raidplan.diff import changes as ways
 from raidplan.diff.changes import Way, noted, way
 from raidplan.diff.places import REST, Place
@@ -51,9 +52,15 @@ def partition_changes(name: str, now: str, storage: Storage) -> Iterator[Change]
     def sizes(one: int, other: int) -> partitions.Resized | None:
         return _resized(before[one].place, after[other].place, storage)
 
+    def of_lvm(one: int, other: int) -> bool:
+        group = _group(0, before[one].place, storage)
+        return group is not None and group == _group(1, after[other].place, storage)
+
     described = storage.new.layout.hardware.disks[now].table_stays
     nothing = ways.STATED if not after else None  # where no table is planned, none is changed
-    listed = partitions.changes([each.known for each in before], [each.known for each in after], sizes)
+    listed = partitions.changes(
+        [each.known for each in before], [each.known for each in after], sizes, of_lvm
+    )
     for each in listed:
         one = before[each.old] if each.old >= 0 else None
         other = after[each.new] if each.new >= 0 else None
@@ -76,6 +83,13 @@ def _parts(side: int, disk: str, storage: Storage) -> list[Part]:
         for of in (entry.partitions[part],)
     ]
     return named or [Part("", place) for place, _ in places.used.get(disk, ()) if place.start == (ALIGNMENT,)]
+
+
+def _group(side: int, at: Place, storage: Storage) -> Path | None:
+    """The volume group that has a physical volume there."""
+    used = storage.places[side].used.get(at.disk or "", ())
+    groups = (use.path[:2] for place, use in used if place == at and use.path[0] == "volume_groups")
+    return next(groups, None)
 
 
 def _resized(old: Place, new: Place, storage: Storage) -> partitions.Resized | None:

@@ -54,6 +54,7 @@ REASONS: Mapping[Reason, str] = {
     Reason.SIZE_OF_EXTENTS: "extents become only smaller, and by a whole factor",
     Reason.NOTHING_TWICE: "a level here has no redundancy, so the data of that member would be lost",
     Reason.SUPERBLOCK_AT_END: "the superblock at the end of each member is not found once that is smaller",
+    Reason.NAMED_BY_LVM: "raidplan knows the physical volume on it by a UUID made of its name, and no command sets that: keep the name",
     Reason.OTHER_SLOTS: "its data stays in the slots where it is, and members that stay would be in other slots",
 }
 

@@ -132,7 +132,15 @@ class Difference:
             {str(Identity("partition", part.uuid)): part.number for part in parts},
             self._arrays,
             frozenset(self._made_anew()),
+            frozenset(self._physical()),
         )
+
+    def _physical(self) -> Iterator[str]:
+        """The devices that have a physical volume, and are planned to have one."""
+        proofs = (step.proof for step in self.plan.complete.steps if step.proof)
+        planned = {each.expect["device"] for each in proofs if each.kind == "physical_volume"}
+        found = self.machine.objects.get("physical_volume", {}).values()
+        return (str(each["device"]) for each in found if each.get("device") in planned)
 
     def _made_anew(self) -> Iterator[str]:
         """The devices whose content is not planned any more, or does not become smaller."""

@@ -26,6 +26,8 @@ class OnDisk(NamedTuple):
     """The arrays that run, by their members and spares."""
     made_anew: frozenset[str] = frozenset()
     """The partitions whose content is not planned any more, or does not become smaller."""
+    physical: frozenset[str] = frozenset()
+    """Those that have a physical volume, and are to have one."""
 
 
 def table_by_hand(
@@ -44,10 +46,13 @@ def table_by_hand(
             lost=one.identity in disk.made_anew,
         )
 
-    listed = [*partitions.changes([*map(_known, found)], [*map(_known, planned)], sizes)]
+    def of_lvm(at: int, now: int) -> bool:
+        return found[at].identity in disk.physical
+
+    listed = [*partitions.changes([*map(_known, found)], [*map(_known, planned)], sizes, of_lvm)]
     reason = next((each.answer.reason for each in listed if each.answer.reason), None)
     if reason:
-        return Advice("new-array", {"cause": reason})
+        return Advice("table-stays", {"cause": reason})
     commands = tuple(
         fill(command, _values(change, found, planned, script, disk))
         for change, command in partitions.in_order(listed)

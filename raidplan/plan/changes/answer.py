@@ -72,6 +72,7 @@ class Reason(StrEnum):
     SIZE_OF_EXTENTS = "size-of-extents"
     OTHER_SLOTS = "other-slots"
     SUPERBLOCK_AT_END = "superblock-at-end"
+    NAMED_BY_LVM = "named-by-lvm"
 
 
 class Answer(NamedTuple):

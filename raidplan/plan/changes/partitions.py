@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from raidplan.plan.changes.answer import Answer, Before, by_hand
+from raidplan.plan.changes.answer import Answer, Before, Reason, by_hand, impossible
 from raidplan.plan.changes.members import member_grown, member_shrunk
 from raidplan.plan.changes.shape import Shape
 
@@ -46,6 +46,7 @@ SWAPPED = by_hand(
     before=RENAMED.before,
     called="sfdisk --part-uuid, sfdisk --part-label",
 )
+NAMED_BY_LVM = impossible(Reason.NAMED_BY_LVM)
 DISK_RENAMED = by_hand("sfdisk --disk-id {node} {table}", PART_UUID)
 """The table of a disk, too, has a UUID made of names."""
 
@@ -81,9 +82,13 @@ def resized(*, smaller: bool, array: Shape | None, lost: bool = False) -> Resize
 
 
 def changes(
-    old: Sequence[Known], new: Sequence[Known], sizes: Callable[[int, int], Resized | None]
+    old: Sequence[Known],
+    new: Sequence[Known],
+    sizes: Callable[[int, int], Resized | None],
+    of_lvm: Callable[[int, int], bool],
 ) -> Iterator[Change]:
-    """Each difference of two tables, with its answer; `sizes` has that for a pair, by their indexes, whose sizes differ."""
+    """Each difference of two tables, with its answer. Of a pair, by their indexes: `sizes` has the answer where these differ,
+    `of_lvm` tells whether the same group has a physical volume on both."""
     begin = {each.start: at for at, each in enumerate(new)}
     pairs = {at: begin[each.start] for at, each in enumerate(old) if each.start in begin}
     came = {each.name: at for at, each in enumerate(new) if at not in pairs.values()}
@@ -95,7 +100,8 @@ def changes(
     for at, now in pairs.items():
         one, other = old[at], new[now]
         if one.name != other.name:
-            yield Change("name", at, now, SWAPPED if one.name in wanted else RENAMED)
+            renamed = SWAPPED if one.name in wanted else RENAMED
+            yield Change("name", at, now, NAMED_BY_LVM if of_lvm(at, now) else renamed)
         if (size := sizes(at, now)) is not None:
             yield Change(size[0], at, now, size[1])
         if one.type and other.type and one.type != other.type:
