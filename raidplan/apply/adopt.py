@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from raidplan.apply.change.as_made import as_made
 from raidplan.apply.change.change import changes
+from raidplan.apply.decide.present_uuids import by_present_uuids
 from raidplan.apply.journal.made import is_known, made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Code, Refusal, refusal
@@ -37,6 +38,8 @@ def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
     """Checks each existing object of the plan that the journal does not have; one that `apply` can change in place is
     accepted too."""
     plan = as_made(plan, machine, past.begun)
+    present, _ = by_present_uuids(plan, machine, past)
+    borne = {step.id: step for step in present.steps}
     mounted = {str(found.get("source")) for found in machine.objects.get("mount", {}).values()}
     for step in plan.steps:
         if not step.creates or step.proof is None or step.id in past.ended:
@@ -45,8 +48,17 @@ def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:
         differ = differences(step.proof, machine)
         if differ is None or (is_known(step, machine, past) and step.id not in past.begun):
             continue
-        refused = changes(step, machine, plan, past)[1] if differ else []
+        refused = _refused(step, borne[step.id], machine, present, past) if differ else []
         yield Look(step, made, tuple(refused or _unhealthy(step, machine, mounted, ask)))
+
+
+def _refused(step: Step, borne: Step, machine: Machine, present: Plan, past: Past) -> list[Refusal]:
+    """Why an object that differs is not entered; `borne`: its step in the plan by `present` UUIDs of partitions."""
+    assert step.proof is not None and borne.proof is not None
+    if differences(borne.proof, machine) == []:
+        follows = refusal("differs", "follows", place=step.because, line=step.line, differing=("partitions",))
+        return [replace(follows, deviations=tuple(differences(step.proof, machine) or ()))]
+    return changes(borne, machine, present, past)[1]
 
 
 def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> Iterator[Refusal]:

@@ -1,6 +1,6 @@
 """Changes that keep the data, with their commands; whatever is not in these tables is impossible.
 
-File systems by type: `base/filesystems/`; arrays, LVM, swap and mounts: `plan/changes/`. Sources: systemctl(1), sfdisk(8).
+File systems by type: `base/filesystems/`; arrays, partitions, LVM, swap and mounts: `plan/changes/`. Source: systemctl(1).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from raidplan.diff.statement import Statement, statement
-from raidplan.plan.changes import Answer, Before, contents, short
+from raidplan.plan.changes import Answer, contents, short
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,8 @@ SWAP: Mapping[str, Way | None] = {
     "label": way(contents.SWAP_LABEL),
 }
 
-PARTITION_SHRUNK = Way("sfdisk, partx --update", (Statement(Before.CONTENTS_SHRUNK),))
-PARTITION_UUID = Way("sfdisk --part-uuid", (statement("partition-uuid"),))
-PARTITION_TYPE = way(contents.PARTITION_TYPE)
-PARTITION_ADDED = Way("sfdisk --append")
-PARTITION_NAMED = Way("sfdisk --part-uuid", (statement("partition-name"),))
+DESCRIBED = Way("none", (statement("described"),))
+"""A partition table that stays is compared, and never written."""
 
 BOOT: Mapping[str, Way] = {"esp": AT_BOOT, "loader": STATED, "degraded": AT_BOOT}
 MONITORING: Mapping[str, Way] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -14,7 +14,7 @@ from raidplan.diff.result import Change, Value
 from raidplan.diff.sizes import readable, sizes, stays, trend
 from raidplan.diff.statement import Statement, statement
 from raidplan.diff.storage import Storage
-from raidplan.plan.changes import REORDERED, Pairing, Shape, pair
+from raidplan.plan.changes import REORDERED, Pairing, Shape, pair, resize
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ class Members:
     def unreadable(self) -> frozenset[int]:
         """The old slots whose bytes nobody can read: the disk has left, or the new members lie on them."""
         return frozenset(
-            slot for slot, place in enumerate(self.old) if not readable(place, self.new, self.storage)
+            slot
+            for slot, place in enumerate(self.old)
+            if not readable(place, [new for new in self.new if not self._keeps(place, new)], self.storage)
         )
 
     @cached_property
@@ -76,7 +78,19 @@ class Members:
 
     def _stays_as(self, old: Place) -> int | None:
         """The new slot that has the same bytes, whatever its number."""
-        return next((slot for slot, place in enumerate(self.new) if stays(old, place, self.storage)), None)
+        return next((slot for slot, place in enumerate(self.new) if self._keeps(old, place)), None)
+
+    def _keeps(self, old: Place, new: Place) -> bool:
+        """Both have the same bytes, and room for the data: all of it, or as much as is left once the array is smaller."""
+        return stays(old, new, self.storage) or (self._shrinks and self.storage.same(old, new))
+
+    @cached_property
+    def _shrinks(self) -> bool:
+        """The array is made smaller before its members are."""
+        before, after = self.before, self.after
+        alike = replace(after, size=before.size) == before
+        smaller = before.size is None or after.size is None or after.size < before.size
+        return alike and smaller and resize(before, smaller=True).possible
 
     @property
     def _differing(self) -> Sequence[tuple[int, int]]:

@@ -12,7 +12,7 @@ from raidplan.diff.sizes import Trend, as_made, member_of, readable, sizes, tren
 from raidplan.diff.statement import Statement, statement
 from raidplan.diff.storage import Storage
 from raidplan.layout.kinds.lvm import VolumeGroup
-from raidplan.plan.changes import contents, member_grown
+from raidplan.plan.changes import contents, member_grown, member_shrunk, partitions
 
 
 def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Storage) -> Iterator[Change]:
@@ -26,6 +26,8 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
     kept = [other for _, other in stay] + [place for place in added if storage.free(place)]
     fits = _fits(kept, name, storage)
     for one, other in stay:
+        if one.disk is not None and one.device != other.device:
+            yield Change("devices", one.device, other.device, way(partitions.NAMED_BY_LVM))
         grows = trend(one, other, storage)
         if grows is not Trend.SAME:
             shrunk = way(contents.PHYSICAL_SHRUNK) if grows is Trend.SMALLER and fits else None
@@ -73,8 +75,9 @@ def volume_changes(name: str, path: Path, lost: bool, storage: Storage) -> Itera
     places = storage.places[0].device(device), storage.places[1].device(device)
     grows = trend(*places, storage)
     if grows is not Trend.SAME:
-        larger = way(member_grown(contents.VOLUME_GROWN, member_of(places[0], storage)))
-        how = larger if grows is Trend.LARGER else way(contents.VOLUME_SHRUNK)
-        yield Change("size", *sizes(*places, grows), how)
+        array = member_of(places[0], storage)
+        larger = member_grown(contents.VOLUME_GROWN, array)
+        smaller = member_shrunk(contents.VOLUME_SHRUNK, array)
+        yield Change("size", *sizes(*places, grows), way(larger if grows is Trend.LARGER else smaller))
     if old.read_ahead != new.read_ahead:
         yield Change("read_ahead", old.read_ahead, new.read_ahead, way(contents.VOLUME_READ_AHEAD))

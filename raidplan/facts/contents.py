@@ -22,7 +22,10 @@ SEVERAL_DEVICES = ("btrfs", "bcachefs", "zfs_member")
 
 
 def table_objects(readings: Readings) -> dict[str, Properties]:
-    """GPTs by their GUID; of several disks with the same GUID, as after a copy, the first; the others are in `also`."""
+    """GPTs by their GUID; of several disks with the same GUID, as after a copy, the first; the others are in `also`.
+
+    Partitions stand in the order in which they begin, as plans have them: one that was added in a gap has the next free number.
+    """
     found: dict[str, dict[str, Value]] = {}
     for name, table in readings.tables.items():
         if table.kind != "gpt" or not readings.blocks[name].whole:
@@ -31,7 +34,7 @@ def table_objects(readings: Readings) -> dict[str, Properties]:
         if table.uuid in found:
             _also(found[table.uuid], node)
             continue
-        rows = [str(entry.row) for entry in table.entries]
+        rows = [str(entry.row) for entry in sorted(table.entries, key=lambda entry: entry.start)]
         found[table.uuid] = {"partitions": rows, "disk": node}
     return {**found}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple, Self
 
 from raidplan.base.identity import Identity
@@ -43,3 +44,24 @@ class PartitionRow(NamedTuple):
 def partition_rows(rows: object) -> tuple[PartitionRow, ...]:
     """The partitions in the property of a table. Raises ValueError."""
     return tuple(map(PartitionRow.read, rows)) if isinstance(rows, list | tuple) else ()
+
+
+class TableLine(NamedTuple):
+    """A partition in the text by which sfdisk(8) writes a table."""
+
+    text: str
+    sectors: str
+    """Its size in logical sectors."""
+    name: str
+
+
+def table_lines(script: str) -> dict[str, TableLine]:
+    """The partitions in the text of a table, by their UUIDs."""
+    found = re.finditer(r'^.*\bsize=(\d+),.*\buuid=([0-9A-F-]+), name="(.*)"$', script, re.MULTILINE)
+    return {each[2].lower(): TableLine(each[0], each[1], each[3]) for each in found}
+
+
+def table_uuid(script: str) -> str:
+    """The UUID of the disk in the text of a table."""
+    found = re.search(r"^label-id: (\S+)$", script, re.MULTILINE)
+    return found[1].lower() if found else ""

@@ -26,6 +26,8 @@ BEFORE: Mapping[Before, str] = {
     Before.UNMOUNTED: "it is not mounted",
     Before.FILES_FIT: "its files fit, and its device is made smaller only after it",
     Before.CONTENTS_SHRUNK: "what is on it is made smaller first",
+    Before.CONTENT_LOST: "nothing uses the partition, and what is needed of its content is copied: that is lost",
+    Before.NAMED_ELSEWHERE: "lines that name it by its PARTUUID or PARTLABEL, as in fstab and of a boot loader, get the new one",
     Before.DEVICE_LATER: "the device is taken for anything else only after that",
     Before.END_MOVED: "what lies beyond the new end is moved first, and its device is made smaller only after that",
     Before.UNUSED_SWAP: "swap in use keeps its label",
@@ -51,6 +53,8 @@ REASONS: Mapping[Reason, str] = {
     Reason.STRIPE: "it keeps its stripe: this layout fits a new file system only",
     Reason.SIZE_OF_EXTENTS: "extents become only smaller, and by a whole factor",
     Reason.NOTHING_TWICE: "a level here has no redundancy, so the data of that member would be lost",
+    Reason.SUPERBLOCK_AT_END: "the superblock at the end of each member is not found once that is smaller",
+    Reason.NAMED_BY_LVM: "raidplan knows the physical volume on it by a UUID made of its name, and no command sets that: keep the name",
     Reason.OTHER_SLOTS: "its data stays in the slots where it is, and members that stay would be in other slots",
 }
 

@@ -131,7 +131,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "other-mount": f"{DIFFERS}; another file system is mounted there: end that mount (umount {{node}}), then apply again",
         "swap-file": f"{DIFFERS}; by hand: swapoff {{node}} and remove the file, then apply again",
         "swap-in-use": f"{DIFFERS}; swap in use keeps its label: switch it off (swapoff {{node}}), then apply again",
-        "table": f"{DIFFERS}; by hand, after a backup: move the content of the partitions, then sfdisk {{node}}",
+        "table-stays": f"{DIFFERS}; no command changes that while its content stays ({{reason}})",
         "types": f"{DIFFERS}; only the types differ: {{kept:?write the type that is there (%), or }}by hand: {{commands:, then }}",
         "group-devices": f"{DIFFERS}; by hand: {{commands:, or }}",
         "root-elsewhere": f"{DIFFERS}; this system runs from another file system: in a rescue system, name the folder below which the "

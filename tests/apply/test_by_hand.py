@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from raidplan.apply.change.array_by_hand import array_by_hand
 from raidplan.apply.change.by_hand import NEW_FILESYSTEM, Advice, by_hand
+from raidplan.apply.change.table_by_hand import OnDisk, table_by_hand
 from raidplan.base.figures import Figure
-from raidplan.base.size import KIB
+from raidplan.base.size import KIB, MIB
 from raidplan.plan.changes import Before, Reason
-from raidplan.plan.partitions import TYPE_CODES
+from raidplan.plan.partitions import TYPE_CODES, PartitionRow
 from raidplan.plan.step import Value
 
 NODE = "/dev/md/a"
@@ -166,41 +165,79 @@ def test_what_only_the_new_level_has_needs_no_command() -> None:
     assert "--chunk=64K" in str(chunk)
 
 
+def table(*rows: tuple[str, int, int, str]) -> tuple[PartitionRow, ...]:
+    """Partitions by their UUIDs, with where they begin and their sizes in MiB, and their types."""
+    return tuple(
+        PartitionRow(uuid, start * MIB, size * MIB, TYPE_CODES.get(type, type).lower())
+        for uuid, start, size, type in rows
+    )
+
+
+def told_of_table(
+    now: tuple[PartitionRow, ...], planned: tuple[PartitionRow, ...], numbers: tuple[int, ...] = (1, 2, 3)
+) -> Advice:
+    disk = OnDisk("/dev/sda", "t", {row.identity: n for row, n in zip(now, numbers, strict=False)}, {})
+    lines = (
+        f'start={row.start // 512}, size={row.size // 512}, type=T, uuid={row.uuid.upper()}, name="n{row.uuid}"'
+        for row in planned
+    )
+    return table_by_hand(now, planned, "\n".join(("label-id: T", *lines)), disk)
+
+
+A, B, C = "aa", "bb", "cc"
+
+
 def test_the_type_to_write_is_the_one_that_is_there() -> None:
-    raid, swap, linux = (TYPE_CODES[word].lower() for word in ("raid", "swap", "linux"))
+    raid, linux = (TYPE_CODES[word].lower() for word in ("raid", "linux"))
     other = "ebd0a0a2-b9e5-4433-87c0-68b6b72699c7"
 
-    def typed(now: list[str], planned: list[str]) -> Advice:
-        rows: Any = (
-            {"partitions": [f"{number} 0 9 {each}" for number, each in enumerate(types)]}
-            for types in (now, planned)
+    def typed(now: list[str], planned: list[str], *numbers: int) -> Advice:
+        one, other = (
+            table(*((f"{at}a", 1 + at, 1, type) for at, type in enumerate(types))) for types in (now, planned)
         )
-        return by_hand("table", "partitions", "/dev/sda", *rows)
+        return told_of_table(one, other, numbers)
 
     def sets(type: str, number: int) -> tuple[str, ...]:
         return (f"sfdisk --part-type /dev/sda {number} {type}",)
 
-    kept = typed([raid, swap], [raid, linux])
-    assert kept == Advice("types", {"kept": ("`type: swap`",), "commands": sets(linux, 2)}), "from 1 on"
-    no_word = typed([other], [raid])
+    kept = typed(["raid", "swap"], ["raid", "linux"], 1, 4)
+    assert kept == Advice("types", {"kept": ("`type: swap`",), "commands": sets(linux, 4)}), (
+        "as the table counts"
+    )
+    no_word = typed([other], ["raid"], 1)
     assert no_word == Advice("types", {"kept": (), "commands": sets(raid, 1)}), "no layout has a word for it"
+    assert typed(["raid"], ["linux"]).figures["commands"] == (f"sfdisk --part-type /dev/sda NUMBER {linux}",)
 
 
-def test_the_last_partition_of_a_disk_grows_in_place() -> None:
-    """Those behind another one would have to move; sfdisk counts from 1."""
-    linux = TYPE_CODES["linux"].lower()
+UPDATE = "partx --update /dev/sda"
+TABLES: dict[str, tuple[tuple[PartitionRow, ...], tuple[PartitionRow, ...], Advice]] = {
+    "larger": (table((A, 1, 4, "linux")), table((A, 1, 8, "linux")),
+        commands("echo size=16384 | sfdisk --no-reread -N 1 /dev/sda", UPDATE)),
+    "smaller, then one behind it": (table((A, 1, 8, "linux")), table((A, 1, 4, "linux"), (B, 5, 4, "linux")),
+        commands("echo size=8192 | sfdisk --no-reread -N 1 /dev/sda",
+                 "echo 'start=10240, size=8192, type=T, uuid=BB, name=\"nbb\"' | sfdisk --no-reread --append /dev/sda", UPDATE,
+                 before=(Before.CONTENTS_SHRUNK,))),
+    "one less makes room": (table((A, 1, 4, "linux"), (B, 5, 4, "linux")), table((A, 1, 8, "linux")),
+        commands("sfdisk --delete /dev/sda 2", "echo size=16384 | sfdisk --no-reread -N 1 /dev/sda", UPDATE, before=(Before.CONTENT_LOST,))),
+    "renamed before another one has its name": (table((A, 1, 8, "linux")), table((C, 1, 8, "linux"), (A, 9, 4, "linux")),
+        commands("sfdisk --part-uuid /dev/sda 1 cc", "sfdisk --part-label /dev/sda 1 ncc",
+                 "echo 'start=18432, size=8192, type=T, uuid=AA, name=\"naa\"' | sfdisk --no-reread --append /dev/sda", UPDATE,
+                 before=(Before.NAMED_ELSEWHERE,))),
+    "names exchanged": (table((A, 1, 4, "linux"), (B, 5, 4, "linux")), table((B, 1, 4, "linux"), (A, 5, 4, "linux")),
+        commands("sfdisk --part-uuid /dev/sda 1 $(uuidgen)", "sfdisk --part-uuid /dev/sda 2 $(uuidgen)", "sfdisk --part-uuid /dev/sda 1 bb",
+                 "sfdisk --part-label /dev/sda 1 nbb", "sfdisk --part-uuid /dev/sda 2 aa", "sfdisk --part-label /dev/sda 2 naa",
+                 before=(Before.NAMED_ELSEWHERE,))),
+    "moved": (table((A, 1, 4, "linux"), (B, 5, 4, "linux")), table((A, 1, 8, "linux"), (B, 9, 4, "linux")),
+        commands("sfdisk --delete /dev/sda 2", "echo size=16384 | sfdisk --no-reread -N 1 /dev/sda",
+                 "echo 'start=18432, size=8192, type=T, uuid=BB, name=\"nbb\"' | sfdisk --no-reread --append /dev/sda", UPDATE,
+                 before=(Before.CONTENT_LOST,))),
+}  # fmt: skip
 
-    def told(now: tuple[int, int], planned: tuple[int, int]) -> Advice:
-        rows: Any = (
-            {"partitions": [f"a 1024 {one} {linux}", f"b {1024 + one} {two} {linux}"]}
-            for one, two in (now, planned)
-        )
-        return by_hand("table", "partitions", "/dev/sda", *rows)
 
-    grow = "echo size=16KiB | sfdisk --no-reread -N 2 /dev/sda", "partx --update /dev/sda"
-    assert told((4 * KIB, 8 * KIB), (4 * KIB, 16 * KIB)) == commands(*grow)
-    for now, planned in (((4, 8), (8, 8)), ((4, 8), (4, 4)), ((4, 8), (8, 4))):
-        assert told(*([each * KIB for each in one] for one in (now, planned))).case == "table"  # type: ignore[arg-type]
+@pytest.mark.parametrize("name", TABLES)
+def test_partitions_are_changed_in_an_order_in_which_each_has_room(name: str) -> None:
+    now, planned, advice = TABLES[name]
+    assert told_of_table(now, planned) == advice
 
 
 def test_extents_become_smaller_by_a_whole_factor() -> None:

@@ -210,6 +210,8 @@ def test_every_answer_is_whole() -> None:
         Reason.TYPE,
         Reason.STRIPE,
         Reason.SIZE_OF_EXTENTS,
+        Reason.SUPERBLOCK_AT_END,
+        Reason.NAMED_BY_LVM,
     }, "those are no matter of two shapes"
 
 

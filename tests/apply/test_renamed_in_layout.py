@@ -46,3 +46,27 @@ def test_what_it_made_is_given_up_with_the_digest_only(renamed: tuple[str, str],
     assert human(int(str(lost.figures["size"]))) == "899 GiB"
     assert decision.obsolete == (), "nobody is told that it stays"
     assert decided(later, standing(plan)).left.lost, "of others, and still a loss"
+
+
+def test_a_disk_by_another_name_gets_the_uuids_of_that_name(tmp_path: Path) -> None:
+    """Its table and its partitions; what is on them is as planned, and no other command is named for it."""
+    text = LAYOUT.replace(", wipe: true", "")
+    named = text.replace("d<0-1>", "e<0-1>")
+    plan, later = plan_of(text, tmp_path), plan_of(named, tmp_path)
+    made = frozenset(
+        f"{step.proof.kind}:{step.proof.key}" for step in plan.steps if step.proof and step.creates
+    )
+    box = standing(plan)
+    refusals = decided(later, box, Past(made=made)).refusals
+    tables = {step.because: step.proof for step in later.steps if step.proof and step.new_partitions}
+    assert {each.place: each.code for each in refusals} == dict.fromkeys(tables, "differs")
+    for each, disk in zip(refusals, ("sdb", "sdc"), strict=True):
+        table = tables[each.place]
+        (row,) = table.partitions
+        assert each.figures["commands"] == (
+            f"sfdisk --disk-id /dev/{disk} {table.key}",
+            f"sfdisk --part-uuid /dev/{disk} 1 {row.uuid}",
+            f"sfdisk --part-label /dev/{disk} 1 data",
+        )
+    stranger = {each.code for each in decided(later, box, Past()).refusals if each.place.startswith("e")}
+    assert "disk-not-blank" in stranger, "nobody knows whose table it is"

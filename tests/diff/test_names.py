@@ -80,6 +80,6 @@ def told(old: str, new: str) -> list[tuple[str, str]]:
 def test_a_member_that_is_an_array_or_smaller() -> None:
     made = told(HARDWARE + NESTED.format("raid0"), HARDWARE + NESTED.format("linear"))
     assert made == [("l0 as it is", "l0 as it will be")]
-    mirror = "arrays: {a: {level: raid1, members: [d0, d1]}}\n"
+    mirror = 'arrays: {a: {level: raid1, members: [d0, d1], metadata: "1.0"}}\n'
     made = told(HARDWARE + mirror, HARDWARE.replace("3TB", "2TB") + mirror)
     assert made == [("d0, 2.7 TiB", "d0, 1.8 TiB"), ("d1, 2.7 TiB", "d1, 1.8 TiB")]

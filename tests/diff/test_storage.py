@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from raidplan.diff.changes import Way
 from raidplan.diff.statement import Statement, statement
 from raidplan.plan.changes import Before
 from raidplan.render.diff_names import lost_name, name_of
@@ -88,7 +89,9 @@ def test_a_disk_by_another_name_keeps_what_is_on_it() -> None:
     made = compared(old, new)
     assert lost(made) == [] and fates(made) == {"hardware.disks.bay3": "renamed"}
     renamed = thing(made, "hardware.disks.bay3")
-    assert renamed.was == "d0" and renamed.note == statement("disk-name", command="sfdisk --part-uuid")
+    assert renamed.was == "d0" and renamed.note == statement(
+        "disk-name", command="sfdisk --disk-id, sfdisk --part-uuid"
+    )
 
 
 def test_two_disks_that_exchange_their_names() -> None:
@@ -220,9 +223,12 @@ def test_partitions() -> None:
         "partition d0.data"
     ], "it begins later"
     named = compared(old, text.format("system: {size: 20GiB}, data: {size: 1TiB}"))
-    assert ways(named, disk) == {"partitions.root": "sfdisk --part-uuid"} and lost(named) == []
+    assert (
+        ways(named, disk) == {"partitions.root": "sfdisk --part-uuid, sfdisk --part-label"}
+        and lost(named) == []
+    )
     added = compared(old, text.format("root: {size: 20GiB}, data: {size: 1TiB}, more: {size: rest}"))
-    assert ways(added, disk) == {"partitions.more": "sfdisk --append"} and lost(added) == []
+    assert ways(added, disk) == {"partitions.more": "sfdisk --append, partx --update"} and lost(added) == []
     assert lost(compared(text.format("b: {size: 1MiB, type: bios-boot}"), text.format(""))) == [], (
         "a boot loader is put there again"
     )
@@ -317,14 +323,31 @@ def test_the_partition_without_a_name_gets_one() -> None:
         made = compared(old, new)
         (found,) = thing(made, "hardware.disks.d0").changes
         assert lost(made) == [] and (found.key, *values(found)) == ("partitions.p", *change)
-        assert found.how is not None and found.how.command == "sfdisk --part-uuid"
+        assert found.how is not None and found.how.command == "sfdisk --part-uuid, sfdisk --part-label"
 
 
 def test_a_partition_gets_smaller_after_what_is_on_it() -> None:
     text = "hardware: {{disks: {{d0: {{serial: S, size: 3TB, partitions: {{p: {{size: {}}}}}}}}}}}\nfilesystems: {{f: {{device: d0.p, type: {}}}}}\n"
-    for kind, command in (("ext4", "sfdisk, partx --update"), ("xfs", None)):
+    for kind, before in (("ext4", Before.CONTENTS_SHRUNK), ("xfs", Before.CONTENT_LOST)):
         made = compared(text.format("2GiB", kind), text.format("1GiB", kind))
-        assert ways(made, "hardware.disks.d0") == {"partitions.p.size": command}
+        (size,) = thing(made, "hardware.disks.d0").changes
+        assert (size.key, size.how) == (
+            "partitions.p.size",
+            Way("sfdisk, partx --update", (Statement(before),)),
+        )
+
+
+def test_a_table_that_is_only_described_is_changed_by_nobody() -> None:
+    """`apply` refuses the disk until it is so; no command of a layout makes it so."""
+    text = "hardware: {{disks: {{d0: {{serial: S, size: 3TB, partitions: {{p: {{size: {}, keep: true}}{}}}}}}}}}\n"
+    old = text.format("2GiB", ", q: {size: 1GiB, uuid: 5b1f2d3c-0b7e-4d7a-9c54-3f6f0a1b2c3d}")
+    for new in (
+        text.format("2GiB", ", q: {size: 1GiB, uuid: 5b1f2d3c-0b7e-4d7a-9c54-3f6f0a1b2c3e}"),
+        text.format("2GiB", ", q: {size: 2GiB, uuid: 5b1f2d3c-0b7e-4d7a-9c54-3f6f0a1b2c3d}"),
+        text.format("2GiB", ""),
+    ):
+        assert set(ways(compared(old, new), "hardware.disks.d0").values()) == {"none"}
+    assert set(ways(compared(text.format("2GiB", ""), old), "hardware.disks.d0").values()) == {"none"}
 
 
 def test_a_partition_that_moves_says_from_where_to_where() -> None:

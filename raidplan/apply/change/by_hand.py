@@ -1,9 +1,9 @@
-"""Advice for a person with a backup: how existing objects other than arrays become what the layout asks for."""
+"""Advice for a person with a backup: how existing objects other than arrays and partition tables become what the layout asks for."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -12,10 +12,8 @@ from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity
-from raidplan.base.size import KIB
 from raidplan.facts.machine import Properties
-from raidplan.plan.changes import Answer, Reason, contents, fill, member_grown, short
-from raidplan.plan.partitions import TYPE_CODES, PartitionRow, partition_rows
+from raidplan.plan.changes import Answer, Reason, contents, fill, member_grown, member_shrunk, short
 from raidplan.plan.step import Value
 
 
@@ -35,7 +33,6 @@ HINTS = {
     ("mount", "source"): "other-mount",
     ("mount", "type"): "other-mount",
     ("swap", "size"): "swap-file",
-    ("table", "partitions"): "table",
     ("volume_group", "devices"): "group-devices",
 }
 """By kind and property of the object."""
@@ -61,13 +58,11 @@ def by_hand(
     identity: str = "",
     arrays: Mapping[str, Properties] = NO_ARRAYS,
 ) -> Advice:
-    """Advice about a property that no step changes; for arrays see `array_by_hand`.
+    """Advice about a property that no step changes; for arrays see `array_by_hand`, for partitions `table_by_hand`.
 
     `identity`: of the object; `arrays`: those that run, by the identities of their members and spares.
     """
     now, planned = found.get(name), expect[name]
-    if (kind, name) == ("table", "partitions") and (advice := _table(node, now, planned, arrays)):
-        return advice
     if (kind, node) == ("mount", "/"):
         return Advice("root-elsewhere")
     if name == "blocks":
@@ -124,7 +119,10 @@ def _answer(
         answer = contents.extent(int(str(found[name])), int(str(expect[name])))
         return answer if answer.possible else None
     if (kind, name) == ("volume", "size"):
-        return contents.VOLUME_SHRUNK if smaller else _member_grown(contents.VOLUME_GROWN, array)
+        of = shape(array) if array else None
+        return (
+            member_shrunk(contents.VOLUME_SHRUNK, of) if smaller else member_grown(contents.VOLUME_GROWN, of)
+        )
     known = FILESYSTEMS.get(str(found.get("type"))) if kind == "filesystem" else None
     if known is None:
         return None
@@ -143,11 +141,6 @@ def _impossible(kind: str, answer: Answer) -> Advice:
     return IMPOSSIBLE.get(answer.reason, NEW_FILESYSTEM) if answer.reason else NEW_FILESYSTEM
 
 
-def _member_grown(grown: Answer, array: Properties | None) -> Answer:
-    """The answer for a larger device, of which an array may be made."""
-    return member_grown(grown, shape(array) if array else None)
-
-
 def _called(array: Properties | None) -> dict[str, str]:
     return {"array": escaped(str(array["node"]))} if array and "node" in array else {}
 
@@ -157,34 +150,3 @@ def commands(answer: Answer, values: Mapping[str, str], case: str = "commands") 
     filled = tuple(fill(command, values) for command in answer.commands)
     since: Figures = {"since": answer.since} if answer.since else {}
     return Advice(case, {"commands": filled or (short(answer),), "conditions": answer.before, **since})
-
-
-def _table(node: str, now: Value, planned: Value, arrays: Mapping[str, Properties]) -> Advice | None:
-    """Advice about the partitions of a disk, where they differ in their types or the last one is to be larger."""
-    found, wanted = partition_rows(now), partition_rows(planned)
-    pairs = [*enumerate(zip(found, wanted, strict=False), 1)]
-    differing = [(number, is_there, asked) for number, (is_there, asked) in pairs if is_there != asked]
-    if len(found) != len(wanted):
-        return None
-    if all(is_there._replace(type=asked.type) == asked for _, is_there, asked in differing):
-        return _types(node, differing)
-    number, is_there, asked = differing[0]
-    last = number == len(found) and is_there._replace(size=asked.size) == asked
-    if not last or asked.size < is_there.size:
-        return None
-    array = arrays.get(asked.identity)
-    answer = _member_grown(contents.PARTITION_GROWN, array)
-    if not answer.possible:
-        return _impossible("table", answer)
-    values = {"node": node, "number": str(number), "size": str(asked.size // KIB), **_called(array)}
-    return commands(answer, values)
-
-
-def _types(node: str, differing: Sequence[tuple[int, PartitionRow, PartitionRow]]) -> Advice:
-    """Advice about partition types; keeping the present type, where a layout has a word for it, changes nothing."""
-    words = {code.lower(): word for word, code in TYPE_CODES.items()}
-    there = dict.fromkeys(words.get(found.type, "") for _, found, _ in differing)
-    kept = tuple(f"`type: {word}`" for word in there) if all(there) else ()
-    (command,) = contents.PARTITION_TYPE.commands
-    values = ({"node": node, "number": str(number), "type": wanted.type} for number, _, wanted in differing)
-    return Advice("types", {"kept": kept, "commands": tuple(fill(command, of) for of in values)})

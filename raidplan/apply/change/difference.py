@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from raidplan.apply.change.array_by_hand import after_sync, array_by_hand
 from raidplan.apply.change.by_hand import by_hand
+from raidplan.apply.change.table_by_hand import OnDisk, table_by_hand
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.figures import Figure
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity, disk_word
 from raidplan.facts import Machine
@@ -17,6 +19,7 @@ from raidplan.facts.machine import Properties, texts
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.loss import Loss
 from raidplan.plan.origin import Origin
+from raidplan.plan.partitions import partition_rows
 from raidplan.plan.step import ADDED, Plan, Proof, Run, Step, Value
 
 
@@ -75,6 +78,12 @@ class Difference:
         node, expect = self.called, self.step.proof.expect
         if self.step.proof.kind == "array":
             advice = array_by_hand(self.name, node, self.found, expect, self._called, self._name, self._sizes)
+        elif (self.step.proof.kind, self.name) == ("table", "partitions"):
+            action = self.step.action
+            script = action.stdin if isinstance(action, Run) and isinstance(action.stdin, str) else ""
+            advice = table_by_hand(
+                partition_rows(self.now), self.step.proof.partitions, script, self._on_disk(node)
+            )
         else:
             found = {**self.found, self.name: self._shown(self.now)}
             planned = {**expect, self.name: self._shown(self.planned)}
@@ -110,6 +119,38 @@ class Difference:
             for array in found
             for member in (*texts(array.get("members")), *texts(array.get("spares")))
         }
+
+    def _on_disk(self, node: str) -> OnDisk:
+        """The disk of a table, and what stands on its partitions."""
+        assert self.step.proof is not None
+        place = self.found.get("disk")
+        names = [block.name for block in self.machine.blocks if block.identity == place]
+        parts = (part for disk in self.machine.disks if disk.kernel_name in names for part in disk.partitions)
+        return OnDisk(
+            node,
+            self.step.proof.key,
+            {str(Identity("partition", part.uuid)): part.number for part in parts},
+            self._arrays,
+            frozenset(self._made_anew()),
+            frozenset(self._physical()),
+        )
+
+    def _physical(self) -> Iterator[str]:
+        """The devices that have a physical volume, and are planned to have one."""
+        proofs = (step.proof for step in self.plan.complete.steps if step.proof)
+        planned = {each.expect["device"] for each in proofs if each.kind == "physical_volume"}
+        found = self.machine.objects.get("physical_volume", {}).values()
+        return (str(each["device"]) for each in found if each.get("device") in planned)
+
+    def _made_anew(self) -> Iterator[str]:
+        """The devices whose content is not planned any more, or does not become smaller."""
+        planned = {step.proof.identity for step in self.plan.complete.steps if step.proof}
+        for kind in ("array", "encryption", "filesystem", "physical_volume", "swap"):
+            for key, found in self.machine.objects.get(kind, {}).items():
+                made = FILESYSTEMS.get(str(found.get("type"))) if kind == "filesystem" else None
+                shrinks = made.resized(smaller=True).possible if made else kind not in ("filesystem", "swap")
+                if not shrinks or Identity(kind, key) not in planned:
+                    yield from (str(found.get("device")), *texts(found.get("members")))
 
     def _shown(self, value: Value) -> Value:
         if isinstance(value, list):

@@ -1,5 +1,5 @@
-"""The changes in place that are possible, from which shape of an array to which, by which commands: `diff`, `plan` and
-`apply` ask here.
+"""The changes in place that are possible, from which shape of an array or a partition table to which, by which commands: `diff`,
+`plan` and `apply` ask here.
 
 Standard library only: the half that writes imports it.
 """
@@ -16,7 +16,7 @@ from raidplan.plan.changes.answer import (
     impossible,
     short,
 )
-from raidplan.plan.changes.arrays import Change, changes, member_grown, resize
+from raidplan.plan.changes.arrays import Change, changes, member_grown, member_shrunk, resize
 from raidplan.plan.changes.members import (
     EXCHANGED,
     FAILED_REMOVED,
@@ -60,6 +60,7 @@ __all__ = [
     "fill",
     "impossible",
     "member_grown",
+    "member_shrunk",
     "pair",
     "resize",
     "short",

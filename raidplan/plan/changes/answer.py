@@ -40,6 +40,8 @@ class Before(StrEnum):
     UNMOUNTED = "unmounted"
     FILES_FIT = "files-fit"
     CONTENTS_SHRUNK = "contents-shrunk"
+    CONTENT_LOST = "content-lost"
+    NAMED_ELSEWHERE = "named-elsewhere"
     DEVICE_LATER = "device-later"
     END_MOVED = "end-moved"
     UNUSED_SWAP = "unused-swap"
@@ -69,6 +71,8 @@ class Reason(StrEnum):
     STRIPE = "stripe"
     SIZE_OF_EXTENTS = "size-of-extents"
     OTHER_SLOTS = "other-slots"
+    SUPERBLOCK_AT_END = "superblock-at-end"
+    NAMED_BY_LVM = "named-by-lvm"
 
 
 class Answer(NamedTuple):

@@ -72,6 +72,12 @@ def member_grown(grown: Answer, array: Shape | None) -> Answer:
     )
 
 
+def member_shrunk(shrunk: Answer, array: Shape | None) -> Answer:
+    """The answer for a device that `shrunk` makes smaller, and that may be a member of an array, which is made smaller before."""
+    taken = resize(array, smaller=True) if array else shrunk
+    return shrunk if taken.possible else taken
+
+
 def _found(rows: Iterable[Row], old: Shape, new: Shape) -> Answer:
     """The answer of the first row that fits."""
     return _for_array(next(row.answer for row in rows if row.fits(old, new)), old)

@@ -1,7 +1,7 @@
 """Changes of encryption, LVM, swap and mounts in place; those of file systems, by type, stand in `base/filesystems/`.
 
 Sources: cryptsetup-luksChangeKey(8), cryptsetup-refresh(8), cryptsetup-resize(8),
-lvm(8), vgchange(8), sfdisk(8), partx(8), lvextend(8), lvreduce(8), pvresize(8), vgextend(8), mkswap(8), swapon(8), swaplabel(8), mount(8).
+lvm(8), vgchange(8), lvextend(8), lvreduce(8), pvresize(8), vgextend(8), mkswap(8), swapon(8), swaplabel(8), mount(8).
 """
 
 from __future__ import annotations
@@ -33,15 +33,6 @@ VOLUME_GROWN = by_hand("lvextend --size={size}b {node}")
 VOLUME_SHRUNK = by_hand("lvreduce --size={size}b {node}", before=(Before.CONTENTS_SHRUNK,))
 VOLUME_READ_AHEAD = by_apply("lvchange --readahead={sectors} {volume}")
 VOLUME_ACTIVATED = by_apply("lvchange --activate y {volume}")
-
-PARTITION_GROWN = by_hand(
-    "echo size={size}KiB | sfdisk --no-reread -N {number} {node}",
-    "partx --update {node}",
-    called="sfdisk, partx --update",
-)
-"""The last one of its disk: those behind it would have to move."""
-PARTITION_TYPE = by_hand("sfdisk --part-type {node} {number} {type}")
-"""sfdisk counts partitions from 1."""
 
 SWAP_LABEL = by_apply("swaplabel --label {label} {node}", before=(Before.UNUSED_SWAP,))
 SWAP_PRIORITY = by_apply("swapoff {node}", "swapon --priority={priority} {node}")

@@ -63,6 +63,7 @@ LARGER = (
 SMALLER = (
     Row(impossible(Reason.SIZE), FIXED),
     Row(impossible(Reason.FAR), when=far),
+    Row(impossible(Reason.SUPERBLOCK_AT_END), when=lambda old, _: old.metadata in AT_END),
     Row(by_hand(END, "mdadm --grow --size={component} {node}", before=(Before.SMALLER, Before.IDLE))),
 )
 """Less of each member."""

@@ -1,0 +1,72 @@
+"""Partitions that begin where the plan has them and bear other UUIDs, as after another name in the layout.
+
+By those UUIDs everything on them is found until a person has changed them (`sfdisk --part-uuid`), so it is compared by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from raidplan.apply.decide.redo_steps import half_done
+from raidplan.apply.journal.past import Past
+from raidplan.facts import Machine
+from raidplan.plan.partitions import partition_rows
+from raidplan.plan.step import Plan, Step, Value
+
+
+def by_present_uuids(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, Mapping[str, str]]:
+    """The plan whose proofs name partitions by the UUIDs that they bear, and those by the planned ones; the plan itself where
+    all are as planned.
+
+    Every table with another UUID than planned is refused, so nothing is done by such a plan.
+    """
+    tables = {step.id: uuid for step in plan.steps if (uuid := _table_on(step, machine, past))}
+    borne: dict[str, str] = {}
+    for step in plan.steps:
+        if step.id in tables:
+            borne |= _borne(step, tables[step.id], machine)
+    if not borne:
+        return plan, {}
+    return replace(plan, steps=tuple(_with(step, borne, tables) for step in plan.steps)), borne
+
+
+def _table_on(step: Step, machine: Machine, past: Past) -> str:
+    """The UUID of the table that a step wrote, or wrote when its disk had another name; empty if there is none."""
+    if step.proof is None or step.proof.kind != "table" or half_done(step, machine, past):
+        return ""
+    there = {
+        uuid: [row[1:] for row in partition_rows(found["partitions"])]
+        for uuid, found in machine.objects.get("table", {}).items()
+        if found.get("disk") == step.proof.expect["disk"]
+    }
+    if step.proof.key in there or machine.observe("table", step.proof.key):
+        return step.proof.key if step.proof.key in there else ""
+    planned = [row[1:] for row in step.proof.partitions]
+    renamed = (uuid for uuid, rows in there.items() if rows == planned and f"table:{uuid}" in past.made)
+    return next(renamed, "")
+
+
+def _borne(step: Step, table: str, machine: Machine) -> Iterator[tuple[str, str]]:
+    """The planned identity of each partition with another UUID, and the one that it has."""
+    assert step.proof is not None
+    found = machine.objects["table"][table]
+    there = {row.start: row for row in partition_rows(found["partitions"])}
+    for row in step.proof.partitions:
+        if row.start in there and there[row.start].uuid != row.uuid:
+            yield row.identity, there[row.start].identity
+
+
+def _with(step: Step, borne: Mapping[str, str], tables: Mapping[str, str]) -> Step:
+    if step.proof is None:
+        return step
+    if step.proof.kind == "table":
+        return replace(step, proof=step.proof._replace(key=tables.get(step.id) or step.proof.key))
+    expect = {name: _named(value, borne) for name, value in step.proof.expect.items()}
+    return step if expect == step.proof.expect else replace(step, proof=step.proof._replace(expect=expect))
+
+
+def _named(value: Value, borne: Mapping[str, str]) -> Value:
+    if isinstance(value, list):
+        return [borne.get(each, each) for each in value]
+    return borne.get(value, value) if isinstance(value, str) else value
