@@ -10,8 +10,8 @@ from raidplan.base.groups import groups_by
 from raidplan.base.names import number_ranges
 from raidplan.plan.step import Plan, Run, Step, Zero
 from raidplan.render import overview
-from raidplan.render.losses import loss_texts
 from raidplan.render.line_folding import frame, one_line
+from raidplan.render.losses import loss_texts
 
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9a-f]{8}(:[0-9a-f]{8}){3}")

@@ -79,7 +79,11 @@ def together_found(disks: Sequence[DiskIdentity]) -> Iterator[str]:
         having = [disk for disk in disks if getattr(disk, key)]
         if having:
             values = dict.fromkeys(getattr(disk, key) for disk in having)
-            of = "" if len(having) == len(disks) else f" of {', '.join(ranges_in_order([d.name for d in having]))}"
+            of = (
+                ""
+                if len(having) == len(disks)
+                else f" of {', '.join(ranges_in_order([d.name for d in having]))}"
+            )
             yield f"{key}{of} {', '.join(ranges_in_order(list(values)))}"
 
 

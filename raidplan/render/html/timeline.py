@@ -9,9 +9,9 @@ from raidplan.plan.step import Plan, Step
 from raidplan.render import overview
 from raidplan.render.folded import grouped
 from raidplan.render.html.source import Place
+from raidplan.render.line_folding import one_line
 from raidplan.render.losses import loss_texts
 from raidplan.render.plan_text import action_lines
-from raidplan.render.line_folding import one_line
 
 
 @dataclass(frozen=True, slots=True)
