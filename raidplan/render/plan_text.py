@@ -79,11 +79,8 @@ def together_found(disks: Sequence[DiskIdentity]) -> Iterator[str]:
         having = [disk for disk in disks if getattr(disk, key)]
         if having:
             values = dict.fromkeys(getattr(disk, key) for disk in having)
-            of = (
-                ""
-                if len(having) == len(disks)
-                else f" of {', '.join(ranges_in_order([d.name for d in having]))}"
-            )
+            names = ", ".join(ranges_in_order([disk.name for disk in having]))
+            of = "" if len(having) == len(disks) else f" of {names}"
             yield f"{key}{of} {', '.join(ranges_in_order(list(values)))}"
 
 
