@@ -342,7 +342,7 @@ def test_f32_who_has_a_character_device_of_the_disk_open_writes_in_any_mode(
 @pytest.mark.parametrize(
     ("file", "words"),
     [
-        ("target/core/iblock_0/disk7/udev_path", "is exported by a target of the kernel (disk7)"),
+        ("target/core/iblock_0/disk7/udev_path", "is exported by a SCSI target of the kernel (disk7)"),
         ("nvmet/subsystems/nqn/namespaces/1/device_path", "is exported by an NVMe target of the kernel (1)"),
         (
             "nvmet/subsystems/nqn/passthru/device_path",
