@@ -22,7 +22,7 @@ FAILURES: Mapping[FailureCase, str] = {
     "not-zero": "{place} reads back something else than the zeroes that were written at byte {byte}: is the disk failing?",
     "partitions-kept": "the kernel keeps the partitions {partitions}",
     "restless": "{place} is written by somebody else again and again: find out by whom",
-    "written-meanwhile": "another program wrote to {place} at the same moment: find out which one, then apply again",
+    "written-meanwhile": "another program wrote to {place} at the same moment: find out which one, then run the command again",
     "block-lost": "raidplan's block in {place} was damaged a moment ago: apply again shows where",
     "image-closed": "{place} cannot be read: {error}",
     "image-empty": "{place} holds no file",

@@ -257,7 +257,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
     "mount-point": {
         "link": "the mount point {place} is or lies behind a symbolic link: write the path without links in the layout",
         "not-empty": "the mount point {place} is not empty, and the mount would hide what is in it: move that away first",
-        "no-folder": "the mount point {place} is not a folder: move that file away first",
+        "no-folder": "the mount point {place} is not a folder: move it away first",
     },
     "file-not-writable": {
         "not-regular": "{place} is not a regular file",
