@@ -12,7 +12,9 @@ UNSEEN = "so its content cannot be read"
 AWAY = "a boot could confuse the two: unplug that disk, or wipe it by hand if nobody needs its content"
 STAYS = "which this plan does not overwrite"
 DESTROYED = "which this plan would destroy: remove"
-RECORDS = "`raidplan adopt` records intact objects as done; wipe by hand what nobody needs, the top layer first"
+RECORDS = (
+    "`raidplan adopt` records intact objects as done; wipe by hand what nobody needs, the top layer first"
+)
 WAYS_OUT = f"the interrupted step cannot have written this: {RECORDS}"
 THERE = f"{AT}: {{there}} of its {{devices}} devices are present"
 DIFFERS = f"{AT} exists already, but not as planned: {{differences:; }}"
