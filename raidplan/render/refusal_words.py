@@ -172,7 +172,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "": f"{AT}: {{uses:; }}: {WAYS_OUT}",
         "file": f"{AT}: {{file}} exists already, {{stain:|with}}{{size:? % bytes}}: {WAYS_OUT}",
         "other-apply": f"{AT}: an apply of another layout, on other disks, or of an earlier raidplan began it ({{began}}), and "
-        "the journal does not record its end: finish it with `raidplan apply` of {file} beside the journal; or else, {RECORDS}",
+        "the journal does not record its end: finish it with `raidplan apply` of {file} beside the journal; or else, "
+        f"{RECORDS}",
     },
     "gone": {
         "": f"{AT} was created by the apply of {{began}} and is missing now: if its devices are blank, `raidplan adopt` allows "
