@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from itertools import product
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from raidplan.base.names import folded, number_ranges, ranges
-
-
-def written_out(text: str) -> list[str]:
-    """The names that a range stands for."""
-    parts = re.split(r"\[([^]]*)\]", text)
-    columns = [[part] if place % 2 == 0 else _members(part) for place, part in enumerate(parts)]
-    return ["".join(each) for each in product(*columns)]
-
-
-def _members(inner: str) -> list[str]:
-    found = []
-    for each in inner.split(","):
-        first, _, last = each.partition("-")
-        last, _, step = last.partition("/")
-        if not last:
-            found.append(first)
-        elif first.isalpha():
-            found += [chr(code) for code in range(ord(first), ord(last) + 1, int(step or 1))]
-        else:
-            found += [
-                f"{number:0{len(first)}}" for number in range(int(first), int(last) + 1, int(step or 1))
-            ]
-    return found
+from tests.names import written_out
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,18 @@ def counted_ranges(names: Iterable[str]) -> list[tuple[str, int]]:
     return [each for alike in groups_by(cut, form) for each in _folded(alike)]
 
 
+def ranges_in_order(names: Sequence[str]) -> list[str]:
+    """Ranges that keep the order of the names, so that the names beside them are those at the same place."""
+    rising: list[list[str]] = []
+    for name in names:
+        after = rising and natural(rising[-1][-1]) < natural(name)
+        if after and _DIGITS.sub("", rising[-1][-1]) == _DIGITS.sub("", name):
+            rising[-1].append(name)
+        else:
+            rising.append([name])
+    return [text for run in rising for text in ranges(run)]
+
+
 def natural(name: str) -> list[tuple[int, str]]:
     """A key to sort by: d2 stands before d10."""
     return [(int(part), part) if number % 2 else (0, part) for number, part in enumerate(_DIGITS.split(name))]

@@ -86,7 +86,10 @@ def _diff(parser: argparse.ArgumentParser) -> None:
     )
     for flag, text in (
         ("--allow-destroy", "exit with 0 even if data would be destroyed or capacity lost"),
-        ("--plan", "with the steps that make what is new, and write lines anew"),
+        (
+            "--plan",
+            "also list the steps that make what is new, and those that write lines of configuration files again",
+        ),
     ):
         parser.add_argument(flag, action="store_true", help=text)
     add_limit(parser)

@@ -22,7 +22,7 @@ def ask_consent(plan: Plan, arguments: argparse.Namespace) -> bool:
 def ask_host_name(host: str, what: str, arguments: argparse.Namespace) -> bool:
     """Asks for the host's name, unless an option gave it; whether it is the right one."""
     if arguments.confirm is not None and arguments.confirm != host:
-        talk(f"raidplan: --confirm {arguments.confirm}, but the layout is for {host}")
+        talk(f"raidplan: --confirm names {arguments.confirm}, but the layout is for {host}")
     if arguments.confirm is not None:
         return bool(arguments.confirm == host)
     if not sys.stdin.isatty():
@@ -62,5 +62,5 @@ def _may_be_typed(plan: Plan, arguments: argparse.Namespace) -> bool:
         return False
     if not sys.stdout.isatty():  # the list went into a file, or to another program
         for words in loss_texts(plan.lost):
-            talk(f"destroyed: {words}")
+            talk(f"would be destroyed: {words}")
     return True

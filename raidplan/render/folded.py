@@ -10,8 +10,8 @@ from raidplan.base.groups import groups_by
 from raidplan.base.names import number_ranges
 from raidplan.plan.step import Plan, Run, Step, Zero
 from raidplan.render import overview
+from raidplan.render.line_folding import frame, one_line
 from raidplan.render.losses import loss_texts
-from raidplan.render.together import frame, together
 
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9a-f]{8}(:[0-9a-f]{8}){3}")
@@ -28,7 +28,7 @@ class Group:
     @property
     def says(self) -> str:
         """The sentence of all of them."""
-        return together([step.say for step in self.steps])
+        return one_line([step.say for step in self.steps])
 
     @property
     def symbol(self) -> str:
@@ -180,5 +180,5 @@ def folded_findings(plan: Plan, every: bool = False) -> Iterator[tuple[str, str,
     for same in groups_by(plan.findings, key):
         lines = number_ranges(int(str(each["line"])) for each in same)
         messages = [str(each["message"]) for each in same]
-        said = messages[0] if every else together(messages)
+        said = messages[0] if every else one_line(messages)
         yield str(same[0]["severity"]), str(same[0]["rule"]), lines, said

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from raidplan.base.findings import dotted
 from raidplan.base.groups import groups_by
 from raidplan.document import Span
-from raidplan.render.together import frame, together
+from raidplan.render.line_folding import frame, one_line
 from raidplan.review.located import Located
 
 ALIKE = 5
@@ -61,7 +61,7 @@ def _folded(sentences: Sequence[str]) -> list[str]:
     """The sentences, those that differ in names alone as one, unless their names make no ranges."""
     found: list[str] = []
     for each in groups_by(sentences, frame):
-        said = together(each)
+        said = one_line(each)
         found += [said] if len(said) <= len(each[0]) + LISTED else each
     return found
 

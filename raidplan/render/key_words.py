@@ -18,8 +18,12 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "short": f"{AT}: a passphrase has at least {{least}} characters (NIST SP 800-63B-4, 3.1.1.2), and this one has {{count}}",
         "long": f"{AT}: a passphrase has at most {{most}} bytes, which cryptsetup reads from a terminal, and this one has {{count}}",
     },
-    "passphrase-differs": {"": f"{AT}: the two passphrases differed {{times}} times"},
-    "passphrase-wrong": {"": f"{AT}: a wrong passphrase was typed {{times}} times"},
+    "passphrase-differs": {
+        "": f"{AT}: a new passphrase is typed twice, and the two differed {{times}} times: apply again"
+    },
+    "passphrase-wrong": {
+        "": f"{AT}: none of the {{times}} passphrases that were typed opens it: try again with the right one"
+    },
     "key-file": {
         "unreadable": "the key file {place} cannot be read ({error}): make it, for example with {command}, and keep a copy elsewhere",
         "no-file": "the key file {place} is not a regular file",

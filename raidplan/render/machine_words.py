@@ -29,15 +29,15 @@ MACHINE: Mapping[str, Mapping[str, str]] = {
         "opener": "{place} is missing, which opens the encryptions of crypttab at boot: install {package}",
     },
     "program-not-roots": {
-        "owner": "{place} belongs to user {user}, not to root: whoever may change it would be root here",
+        "owner": "{place} belongs to user {user}, who could change what raidplan runs as root: chown root {place}",
         "mode": "{place} can be written by others than root (mode {mode}): chmod go-w {place}",
     },
     "version": {
-        "unknown": "{place} does not tell its version: it is another program of that name, or a script around it",
+        "unknown": "{place} does not tell its version, so it is another program of that name, or a script around it: install the distribution's own",
         "old": "{place} {version} is older than {oldest}, the oldest version that raidplan supports",
         "option": f"{AT} needs {{program}} {{since}} or later (for {{options: }}), and this machine has {{version}}",
     },
-    "module-missing": {"": "the kernel {kernel} has no module {place}"},
+    "module-missing": {"": "the running kernel {kernel} has no module {place}: install its modules, or restart into a kernel that has them"},
     "udev-absent": {"": "udev does not run ({place} is missing), and without it no new partition gets a name: start systemd-udevd"},
     "systemd-absent": {
         "": "systemd, which does the mounting, does not run here ({place} is missing): run raidplan on the booted system, not in a chroot"
@@ -67,11 +67,11 @@ MACHINE: Mapping[str, Mapping[str, str]] = {
 MOUNT: Mapping[str, Mapping[str, str]] = {
     "not-mountable": {
         "incomplete": f"{AT} lacks {{missing:12}}: --degraded assembles it without them",
-        "no-members": f"{AT} has none of its members here",
-        "header": f"{AT}: its header is missing",
-        "key-file": f"{AT}: its key file {{file}} is missing",
-        "volume": f"{AT}: there is no volume {{volume}}",
-        "filesystem": f"{AT}: its file system is missing",
+        "no-members": f"{AT}: none of its members is in this machine: connect their disks",
+        "header": f"{AT}: no LUKS header with its UUID was found: is its device there, and the array below it assembled?",
+        "key-file": f"{AT}: its key file {{file}} is missing: put it there",
+        "volume": f"{AT}: LVM finds no volume {{volume}}: are the devices of its group there?",
+        "filesystem": f"{AT}: the file system of the layout was not found on its device",
         "other-mount": OTHER_MOUNT,
         "writable-mount": f"{AT} is mounted at {{point}} already, and writable: {DOWN_FIRST}",
         "writable-array": f"{AT} runs already as {{node}}, and writable: {DOWN_FIRST}",
@@ -80,7 +80,7 @@ MOUNT: Mapping[str, Mapping[str, str]] = {
     "not-unmountable": {
         "other-mount": OTHER_MOUNT,
         "mounted": "{place} is mounted too: unmount it first (`{command}`)",
-        "swap": f"{AT} is in use: swapoff it first",
+        "swap": f"{AT} is in use as swap: switch it off first (swapoff)",
         "command": "{command: }: {failures:; }",
     },
 }

@@ -14,10 +14,10 @@ FAULTS: Mapping[Case, str] = {
     "form": f"{NONE}{{error}}",
     "large": "it is larger than {most} MiB, too large for a plan",
     "version": "format_version {version} is not known to this raidplan, which reads {known: and }",
-    "digest": f"its digest is not that of what stands in it: it was changed, {AGAIN}",
-    "without-whole": f"it was made by an earlier raidplan, whose plans do not say what stands: {AGAIN}",
+    "digest": f"its content does not have its digest, so it was changed after it was made: {AGAIN}",
+    "without-whole": f"it was made by an earlier raidplan, whose plans do not list the steps that were done already: {AGAIN}",
     "host": f"{NONE}no host is called '{{host:|}}'",
-    "several-actions": f"the step {{step}} says {{actions: and }}, and does one: {AGAIN}",
+    "several-actions": f"the step {{step}} has several actions ({{actions:, }}), and a step can have only one: {AGAIN}",
     "twice": f"{NONE}there are two steps {{step}}",
     "does-nothing": f"{STEP} has no target, no phase or no command",
     "not-its-disk": f"{STEP} is on {{disk}}, which is not a disk of the plan",
@@ -30,7 +30,7 @@ FAULTS: Mapping[Case, str] = {
     "image-unseen": f"{STEP} makes the initramfs and does not look what is in it",
     "clears-unmade": f"{STEP} clears {{device}} whatever is on it, and no step that it needs makes that",
     "clears-without-reason": f"{STEP} clears {{device}}, for which nothing in the plan gives a reason",
-    "two-ways": f"{STEP} is one thing among its steps, and another in the whole plan",
+    "two-ways": f"{STEP} is not the same in its two lists, `steps` and `whole`",
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from raidplan.base.groups import groups_by
+from raidplan.base.names import ranges_in_order
 from raidplan.base.size import drive_size, human
 from raidplan.base.words import counted
 from raidplan.plan.codec import plan_digest
@@ -16,7 +17,6 @@ from raidplan.render.colour import Styles, styles
 from raidplan.render.command import command_text
 from raidplan.render.folded import PLACE, folded_findings, rows, shape
 from raidplan.render.losses import loss_texts
-from raidplan.render.together import in_order
 from raidplan.render.visible import visible
 
 INDENT = " " * 7
@@ -65,7 +65,7 @@ def _disks(plan: Plan, nodes: Mapping[str, str], every: bool) -> Iterator[str]:
             yield f"  {visible(disk.name):{widths[0]}}  {size:>{widths[1]}}  {found}{node}"
         return
     for disks in groups_by(plan.disks, lambda disk: (disk.size, bool(disk.device), disk.keep)):
-        names = ", ".join(in_order([disk.name for disk in disks]))
+        names = ", ".join(ranges_in_order([disk.name for disk in disks]))
         found = ", ".join(together_found(disks))
         size = f"{counted(len(disks), 'disk')} of {drive_size(disks[0].size)}"
         yield f"  {visible(names)}  {size}  {visible(found)}{f'; {overview.KEPT}' if disks[0].keep else ''}"
@@ -79,8 +79,9 @@ def together_found(disks: Sequence[DiskIdentity]) -> Iterator[str]:
         having = [disk for disk in disks if getattr(disk, key)]
         if having:
             values = dict.fromkeys(getattr(disk, key) for disk in having)
-            of = "" if len(having) == len(disks) else f" of {', '.join(in_order([d.name for d in having]))}"
-            yield f"{key}{of} {', '.join(in_order(list(values)))}"
+            names = ", ".join(ranges_in_order([disk.name for disk in having]))
+            of = "" if len(having) == len(disks) else f" of {names}"
+            yield f"{key}{of} {', '.join(ranges_in_order(list(values)))}"
 
 
 def _rows(plan: Plan, style: Styles) -> Iterator[str]:

@@ -12,10 +12,10 @@ UNSEEN = "so its content cannot be read"
 AWAY = "a boot could confuse the two: unplug that disk, or wipe it by hand if nobody needs its content"
 STAYS = "which this plan does not overwrite"
 DESTROYED = "which this plan would destroy: remove"
-WAYS_OUT = (
-    "the step was interrupted, and it did not leave this: `raidplan adopt` records intact objects as done; wipe by hand "
-    "what nobody needs, the top layer first"
+RECORDS = (
+    "`raidplan adopt` records intact objects as done; wipe by hand what nobody needs, the top layer first"
 )
+WAYS_OUT = f"the interrupted step cannot have written this: {RECORDS}"
 THERE = f"{AT}: {{there}} of its {{devices}} devices are present"
 DIFFERS = f"{AT} exists already, but not as planned: {{differences:; }}"
 COMMANDS = "by hand, after a backup: {commands:, then }{before:?; ? (before: %)}"
@@ -78,7 +78,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "read-only": f"{HERE} is read-only",
     },
     "target-not-blank": {"": "{place} is not blank: {found:12; }", "device": "{uses:; }"},
-    "in-use": {"": "{place} is in use, {use}: raidplan never clears a device in use"},
+    "in-use": {"": "{place} is in use, {use}, and raidplan never clears a device in use: end that use first"},
     "in-use-elsewhere": {"": "{uses:; }"},
     "open-for-writing": {"": "{uses:; }"},
     "not-understood": {
@@ -148,7 +148,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "member-missing": f"{DIFFERS}; it runs without a member: {COMMANDS}, and wait for the rebuild; {PARTITIONED}",
         "member-exchanged": f"{DIFFERS}; {COMMANDS}, and wait for it; {PARTITIONED}",
         "order": f"{DIFFERS}; list the members in the layout in the order of their slots: {{members:, }}",
-        "follows": f"{DIFFERS}; it follows from the {{keys: and |others}}",
+        "follows": f"{DIFFERS}; this follows from {{keys: and |other settings}}, and goes when they are as planned",
         "label-characters": f"{DIFFERS}; by hand: xfs_io -c 'label -s NEW' at its mount point; xfs_admin takes letters, digits, ._- only",
         "label-mounted": f"{DIFFERS}; {{type}} takes another label only while it is not mounted: umount {{mounted}}, then apply again",
         "syncing": f"{DIFFERS}; it is syncing ({{action}}); wait until that has finished (mdadm --wait {{node}}), then apply again",
@@ -172,8 +172,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "": f"{AT}: {{uses:; }}: {WAYS_OUT}",
         "file": f"{AT}: {{file}} exists already, {{stain:|with}}{{size:? % bytes}}: {WAYS_OUT}",
         "other-apply": f"{AT}: an apply of another layout, on other disks, or of an earlier raidplan began it ({{began}}), and "
-        "the journal does not record its end: finish it with `raidplan apply` of {file} beside the journal, or run `raidplan adopt`: "
-        f"{WAYS_OUT}",
+        "the journal does not record its end: finish it with `raidplan apply` of {file} beside the journal; or else, "
+        f"{RECORDS}",
     },
     "gone": {
         "": f"{AT} was created by the apply of {{began}} and is missing now: if its devices are blank, `raidplan adopt` allows "
@@ -189,16 +189,16 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "absent": f"{AT}: there is no {{kind}} {{key}}",
         "journal": "the last record could not be written to the journal {place}: {error}",
     },
-    "not-whole": {"": f"not whole: {AT}: {{command}} returned {{returned}}"},
+    "not-whole": {"": f"not whole: {AT}: `{{command}}` found damage (exit status {{returned}})"},
     "not-looked-at": {
-        "": f"not looked at: {AT}: {{command}} returned {{returned}}",
+        "": f"not looked at: {AT}: `{{command}}` could not check it (exit status {{returned}})",
         "closed": f"not looked at: {AT}: whether a key opens it is unknown: open it with cryptsetup open, then adopt again",
     },
     "name-taken": {
-        "array": "the name {place} is taken by the array {uuid} ({node})",
-        "group": "a volume group {place} exists already",
-        "folder": "/dev/{place} exists, so a volume group cannot have that name",
-        "mapping": "{place} exists already, and is not the encryption of line {line}",
+        "array": "another array ({node}, UUID {uuid}) has the name {place} already: choose another name in the layout",
+        "group": "another volume group has the name {place} already: choose another name in the layout",
+        "folder": "/dev/{place} exists, so a volume group cannot have the name {place}: choose another name in the layout",
+        "mapping": "{place} exists already, and is not the encryption of line {line}: close that one, or choose another name in the layout",
     },
     "uuid-taken": {
         "member": f"{{part:?% of }}{{place}} is a member of the array {{uuid}}, which the layout makes of other disks: {AWAY}",
@@ -208,13 +208,13 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
     **KEYS,
     **JOURNAL,
     "not-undoable": {
-        "passed": "the point of no return was passed by {step}{say:? (%)}: what was there before is gone or mixed with new data",
+        "passed": "the point of no return was passed by {step}{say:? (%)}: what was there before is gone or mixed with new data, so undo cannot bring it back",
         "not-in-layout": "{place} was written to, and the layout that was applied last does not have it",
         "no-copy": f"{{place}} was written, and there is no copy of what it held before: {BY_HAND}",
     },
     "changed-since": {
         "file": f"{{place}} was changed since, and not by this apply: {BY_HAND}",
-        "unit": f"{{place}} is {{now}}, was {{before}} before, and this apply made it {{made}}: {BY_HAND}",
+        "unit": f"this apply turned {{place}} from {{before}} to {{made}}, and somebody has made it {{now}} since: {BY_HAND}",
         "size": f"{HERE} has {{size}} bytes in blocks of {{block}}, and had {{size_before}} in {{block_before}}",
         "other-disk": f"{HERE} has serial {{serial}} and wwn {{wwn}}, and the disk that was copied has serial {{serial_before}} and wwn "
         "{wwn_before}: it is another one",
@@ -258,9 +258,9 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "options": "the layout wants {point} {changes: and }, which a remount may not change: umount {point}, then apply again",
     },
     "mount-point": {
-        "link": "the mount point {place} is or lies behind a symbolic link",
-        "not-empty": "the mount point {place} is not empty: the mount would hide what is in it",
-        "no-folder": "the mount point {place} is not a folder",
+        "link": "the mount point {place} is or lies behind a symbolic link: write the path without links in the layout",
+        "not-empty": "the mount point {place} is not empty, and the mount would hide what is in it: move that away first",
+        "no-folder": "the mount point {place} is not a folder: move it away first",
     },
     "file-not-writable": {
         "not-regular": "{place} is not a regular file",
@@ -268,8 +268,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "immutable": "{place} is immutable or append-only: chattr -i -a {place}",
         "out-of-target": "{place} leads out of the target, to {target}: put a file or a folder in place of the link, or one that stays below the target",
         "folder": "{folder} cannot be written to, so {place} cannot be replaced: is it mounted read-only?",
-        "room": "{folder} has {free} bytes left, too few to replace {place}",
-        "inodes": "{folder} has {free} inodes left, too few to replace {place}",
+        "room": "{folder} has {free} bytes left, too few to replace {place}: make room there",
+        "inodes": "{folder} has {free} inodes left, too few to replace {place}: remove files there",
     },
     "initramfs": {
         "opens-nothing": "the system in {place} lacks {package}, without which its initramfs opens no encryption: install it",

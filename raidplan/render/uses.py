@@ -12,9 +12,9 @@ BY = "by process {process} ({program})"
 USES: Mapping[UseKind, str] = {
     "unseen": "{place} cannot be looked at: {error}",
     "mounted": f"{DEVICE} is mounted at {{point}}{{process:? for process %}}{{program:? (%)}}",
-    "exported": f"{DEVICE} is exported by a target of the kernel ({{name}})",
+    "exported": f"{DEVICE} is exported by a SCSI target of the kernel ({{name}})",
     "exported-by-nvme": f"{DEVICE} is exported by an NVMe target of the kernel ({{name}})",
-    "loop": f"{DEVICE} is behind {{loop}}",
+    "loop": f"{DEVICE} is what the loop device {{loop}} stands on",
     "open": f"{DEVICE} is open {BY}",
     "written": f"{DEVICE} is open for writing {BY}",
     "mapped": f"{DEVICE} is mapped for writing {BY}",

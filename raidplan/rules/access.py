@@ -52,7 +52,7 @@ def parity_for_random_writes(topology: Topology) -> Iterator[Hit]:
             continue
         cost, iops = 2 + 2 * parity, _iops(topology, array)
         rate = (
-            f": {count} disks of {iops} IOPS make {count * iops // cost}, as raid10 {count * iops // 2}"
+            f": {count} disks of {iops} IOPS make {count * iops // cost} IOPS, and as raid10 {count * iops // 2}"
             if iops
             else ""
         )

@@ -70,14 +70,14 @@ def members_on_pci(topology: Topology) -> Iterator[Hit]:
 
 
 def _pci_rate(topology: Topology, bus: str, disk: str, disks: int) -> str:
-    """`, which carries 100 MB/s, 25 for each`, if that is known."""
+    """`, which carries 100 MB/s, 25 MB/s for each`, if that is known."""
     rates = (
         link.bytes_per_second
         for link in topology.once(paths)[disk]
         if link.path == ("hardware", "buses", bus)
     )
     rate = next(rates, None)
-    return f", which carries {mb(rate)} MB/s, {mb(rate / disks)} for each" if rate else ""
+    return f", which carries {mb(rate)} MB/s, {mb(rate / disks)} MB/s for each" if rate else ""
 
 
 def pci_disks(topology: Topology) -> dict[str, str]:

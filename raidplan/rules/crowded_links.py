@@ -193,7 +193,7 @@ def _hit(topology: Topology, crowd: Crowd, wider: str, mildest: Severity = Sever
     return Hit(
         link.path,
         f"the {counted(crowd.disks, 'disk')} in use behind {link.name} could send {mb(crowd.demand)} MB/s at once, "
-        f"and {carrier(link)} carries {mb(link.bytes_per_second or 0)}",
+        f"and {carrier(link)} carries {mb(link.bytes_per_second or 0)} MB/s",
         f"{wider}, or move disks: {ports}" if ports else wider,
         severity=mildest if crowd.part < ENOUGH else Severity.NOTE,
     )

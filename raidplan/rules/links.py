@@ -72,10 +72,10 @@ def oversubscribed_link(topology: Topology) -> Iterator[Hit]:
             share, link = worst
             alone, could = _passing(share) == 1, _suffers(topology, array, share, link)
             what = (
-                f", and {share.disk} of {name} could {could} {_mb(share.rate)} alone"
+                f", and {share.disk} of {name} could {could} {_mb(share.rate)} MB/s alone"
                 if alone
                 else f" for {_passing(share)} members of {name}: "
-                f"{_mb(share.left)} for each, which could {could} {_mb(share.rate)}"
+                f"{_mb(share.left)} MB/s for each, which could {could} {_mb(share.rate)} MB/s"
             )
             yield Hit(
                 (*path, "members"),
@@ -209,7 +209,7 @@ def slow_path_in_stripe(topology: Topology) -> Iterator[Hit]:
         over = "its own port" if link.kind == "port" else carrier(link)
         yield Hit(
             (*path, "members"),
-            f"{who} {_mb(slow[0])} MB/s over {over}, while {quick} reads {_mb(fast[0])}: every stripe waits for the slowest",
+            f"{who} {_mb(slow[0])} MB/s over {over}, while {quick} reads {_mb(fast[0])} MB/s: every stripe waits for the slowest",
             "put all members on equal paths, or make an array for each path",
             related=tuple(place("disk", ("hardware", "disks", each)) for each in (disk, quick)),
         )

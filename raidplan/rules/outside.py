@@ -103,7 +103,7 @@ def network_slower_than_array(topology: Topology) -> Iterator[Hit]:
     if fastest is not None and reads[fastest] > carries:
         yield Hit(
             ("hardware", "network"),
-            f"the network carries {mb(carries)} MB/s, and {fastest} alone can read {mb(reads[fastest])}",
+            f"the network carries {mb(carries)} MB/s, and {fastest} alone can read {mb(reads[fastest])} MB/s",
             "use a faster link or several, or do not spend on more disks for it",
             related=(place("array", ("arrays", fastest)),),
         )

@@ -54,8 +54,8 @@ def power_budget(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             ("hardware", "power", name, "watts"),
             f"{name} feeds {counted(len(load.disks), 'disk')}{_besides(supply)}: {load.watts:.0f} W at {DISK_WATTS:g} W for a hard "
-            f"disk, of its {supply.watts}{_part(load.watts, supply.watts)}"
-            + (f"; {load.least_watts:.0f} even at {DISK_WATTS_LEAST:g} W" if hopeless else ""),
+            f"disk, of its {supply.watts} W{_part(load.watts, supply.watts)}"
+            + (f"; {load.least_watts:.0f} W even at {DISK_WATTS_LEAST:g} W" if hopeless else ""),
             f"take a supply of {load.watts / FULL:.0f} W or more, or a second one for some of the disks",
             severity=Severity.ERROR if hopeless else None,
         )
@@ -97,8 +97,8 @@ def spinup_surge(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             ("hardware", "power", name, "amps_12v"),
             f"{name} starts {counted(len(load.disks), 'disk')}{_besides(power[name])}: {load.start_amps:.1f} A at {START_AMPS:g} A for "
-            f"a hard disk, of its {amps} at 12 V{_part(load.start_amps, amps)}"
-            + (f"; {load.least_start_amps:.1f} even at {START_AMPS_LEAST:g} A" if hopeless else ""),
+            f"a hard disk, of its {amps} A at 12 V{_part(load.start_amps, amps)}"
+            + (f"; {load.least_start_amps:.1f} A even at {START_AMPS_LEAST:g} A" if hopeless else ""),
             "stagger the spin-up (a jumper or a setting of the controller), or take a supply with more at 12 V",
             severity=Severity.ERROR if hopeless else None,
         )

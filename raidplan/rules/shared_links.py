@@ -70,7 +70,7 @@ def arrays_share_links(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             ("arrays", next(iter(hurt))),
             f"{listed(list(hurt), last=' and ')} share {listed(list(over), last=' and ')}: alone each member has "
-            f"{mb(alone_pace)} MB/s, with all arrays busy {mb(left)}",
+            f"{mb(alone_pace)} MB/s, with all arrays busy {mb(left)} MB/s",
             "count on that while all are busy, as in a scrub; nothing to do where they take turns",
             related=tuple(place(link.kind, link.path) for link in list(over.values())[:SHOWN]),
         )

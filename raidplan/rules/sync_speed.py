@@ -70,7 +70,7 @@ def default_sync_speed(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 path,
                 f"the members of {name} could sync at {mb(known[0])} MB/s each, and the kernel stops at "
-                f"{mb(SYNC_SPEED_MAX)}: {hours:.1f} h where {fewer:.1f} would do",
+                f"{mb(SYNC_SPEED_MAX)} MB/s: {hours:.1f} h where {fewer:.1f} h would do",
                 edits=(Edit((*path, "sync_speed_max"), f"{limit:.0f}MB/s"),),
             )
 

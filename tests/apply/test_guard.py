@@ -339,7 +339,7 @@ def test_f32_who_has_a_character_device_of_the_disk_open_writes_in_any_mode(
     os.close(master)
 
 
-BY_SCSI, BY_NVME = "is exported by a target of the kernel", "is exported by an NVMe target of the kernel"
+BY_SCSI, BY_NVME = "is exported by a SCSI target of the kernel", "is exported by an NVMe target of the kernel"
 FILEIO = """\
 Status: ACTIVATED  Max Queue Depth: 0  SectorSize: 512  HwMaxSectors: 16384
         TCM FILEIO ID: 0        File: {}  Size: 16777216  Mode: Buffered-WCE Async: 0

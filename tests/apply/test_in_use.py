@@ -126,6 +126,8 @@ def test_a_program_of_our_own_may_work_on_a_disk_below(array: tuple[str, str], n
 def test_a_loop_device_on_a_disk_below_an_array(array: tuple[str, str], node: str) -> None:
     upper = tool("losetup", "--find", "--show", node).strip()
     try:
-        assert words_of(written_by_others(array[0])) == [f"{node} (below {array[0]}) is behind {upper}"]
+        assert words_of(written_by_others(array[0])) == [
+            f"{node} (below {array[0]}) is what the loop device {upper} stands on"
+        ]
     finally:
         tool("losetup", "--detach", upper)

@@ -95,11 +95,11 @@ def undigested(data: Data) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (edited, "its digest is not that of what stands in it"),
-        (removed, "its digest is not that of what stands in it"),
-        (doubled, "its digest is not that of what stands in it"),
-        (further, "its digest is not that of what stands in it"),
-        (consented, "its digest is not that of what stands in it"),
+        (edited, "its content does not have its digest"),
+        (removed, "its content does not have its digest"),
+        (doubled, "its content does not have its digest"),
+        (further, "its content does not have its digest"),
+        (consented, "its content does not have its digest"),
         (newer, "format_version 3 is not known to this raidplan"),
         (undigested, "this is not a plan: KeyError 'digest'"),
     ],

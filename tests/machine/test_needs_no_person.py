@@ -20,7 +20,7 @@ this plan destroys what this layout created itself: confirm with --destroy {DIGE
 """
 OLD = f"this plan destroys what is listed above: --confirm is not enough; give --destroy {DIGEST}\n"
 STARTS = "refused: data is there, but md has not started it: run it (mdadm --run /dev/md/data)\n"
-USED = "refused: the array a is in use, mounted at /srv/one: raidplan never clears a device in use\n"
+USED = "refused: the array a is in use, mounted at /srv/one, and raidplan never clears a device in use: end that use first\n"
 
 
 class Server:

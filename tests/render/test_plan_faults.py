@@ -39,7 +39,7 @@ def test_each_case_is_found_somewhere_and_its_sentence_has_all_its_figures() -> 
         (fault("host", host="a\0"), "this is not a plan: no host is called 'a\\x00'"),
         (fault("host", host=""), "this is not a plan: no host is called ''"),
         (fault("unproven", "x", kind="physical_volume"), "this is not a plan: the step x makes a new physical volume and does not prove it"),
-        (fault("several-actions", "x", actions=("argv", "zero")), "the step x says argv and zero, and does one: make it again with `raidplan plan`"),
+        (fault("several-actions", "x", actions=("argv", "zero")), "the step x has several actions (argv, zero), and a step can have only one: make it again with `raidplan plan`"),
         (fault("not-its-disk", "x", disk="d9"), "this is not a plan: the step x is on d9, which is not a disk of the plan"),
     ],
 )  # fmt: skip

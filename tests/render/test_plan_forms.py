@@ -18,7 +18,6 @@ from raidplan.render.folded import ROOM, groups, rows
 from raidplan.render.markdown import LIMIT, prose
 from raidplan.render.plan_markdown import plan_markdown
 from raidplan.render.plan_text import render_plan
-from raidplan.render.together import together
 from raidplan.render.visible import visible
 from tests.render.planned import EXAMPLE, HOSTILE, of_layout
 
@@ -88,42 +87,7 @@ def test_steps_of_other_figures_programs_or_options_are_lines_of_their_own() -> 
     assert "destroys: something" in text and "destroy  1 thing\n" in text
 
 
-def test_names_that_are_no_range_stay_whole() -> None:
-    said = ["partition left: left.data of 1 GiB", "partition right: right.data of 1 GiB"]
-    assert together(said) == "partition left, right: left.data, right.data of 1 GiB"
-    assert together(["load md_mod", "load raid1"]) == "load md_mod, raid1"
-    assert together(["mount a0 at /data/0", "mount a1 at /data/1"]) == "mount a[0-1] at /data/[0-1]"
-    assert together(["x of 8 members (a, b, c2)"]) == "x of 8 members (a, b, c2)"
-    assert together(["make x (d2, d1, d0)"]) == "make x (d2, d1, d0)", "the order of slots stays"
-
-
-def test_each_mount_point_stands_as_a_whole_path() -> None:
-    said = ["create directory /boot/efi", "create directory /boot/efi2", "create directory /srv/logs"]
-    assert together(said) == "create directory /boot/efi, /boot/efi2, /srv/logs"
-    said = ["mount esp0 at /boot/efi", "mount esp1 at /boot/efi2", "mount logs at /srv/logs"]
-    assert together(said) == "mount esp[0-1], logs at /boot/efi, /boot/efi2, /srv/logs"
-
-
-def test_members_that_are_every_partition_of_every_disk_are_crossed() -> None:
-    said = [f"create raid1 {n} of 4 members (d0.{n}, d1.{n}, d2.{n}, d3.{n})" for n in ("boot", "swap")]
-    assert together(said) == "create raid1 boot, swap of 4 members each (d[0-3].{boot,swap})"
-    pair = [f"create raid1 {n} of 2 members (d0.{n}, d1.{n})" for n in ("boot", "swap")]
-    assert together(pair) == "create raid1 boot, swap of 2 members each (d[0-1].{boot,swap})"
-    rows = [f"create raid6 s{n} of 4 members (d0{n}, d1{n}, d2{n}, d3{n})" for n in range(3)]
-    assert together(rows) == "create raid6 s[0-2] of 4 members each (d[0-3][0-2])"
-
-
-def test_lists_that_end_in_and_fold_too_and_modules_do_not() -> None:
-    said = "write x, which gives d0.bios, d1.bios, d2.bios and d3.bios the boot loader"
-    assert together([said]) == "write x, which gives d[0-3].bios the boot loader"
-    assert together([f"load the kernel module raid{n}" for n in (1, 456, 10)]).endswith(
-        "raid1, raid10, raid456"
-    )
-
-
-def test_names_beside_each_other_stay_at_the_same_place() -> None:
-    said = [f"partition d{n}: serial {serial}" for n, serial in enumerate(("S9", "S8", "A1", "A2"))]
-    assert together(said) == "partition d[0-3]: serial S9, S8, A[1-2]"
+def test_serial_numbers_stand_in_the_order_of_their_disks() -> None:
     disks = tuple(
         DiskIdentity(f"d{n}", 10**12, serial=serial)
         for n, serial in enumerate(["S9", "A1", *(f"B{n}" for n in range(7))])

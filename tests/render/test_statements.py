@@ -45,7 +45,7 @@ NEEDED = (
         (statement("disks-carry", disks=("d0",), users=("a", "b")), "d0 carries a, b"),
         (statement("of-them-gone", count=1), "1 of them is not in it"),
         (statement("needed", disks=("d0", "d1"), array="a"), NEEDED),
-        (statement("joined", taker="g", program=""), "g, which stands already, takes it by hand, and nothing asks what is on it"),
+        (statement("joined", taker="g", program=""), "it is added to g, which exists already, by hand, and no program looks at what is on it before"),
         (statement("size-beside", size=3 << 40, than=(3 << 40) + (1 << 20), device="a"), "a, 3 TiB, 1 MiB less"),
         (statement("trend", trend="unknown"), "not known"),
         (statement("part-of-disk", disk="d0"), "a partition of d0"),
@@ -66,7 +66,7 @@ def test_a_cause_names_one_change_and_counts_the_others() -> None:
     cause = Cause((statement("replaced", name="a"),), changes)
     assert cause_text(cause) == "a is replaced: level raid5 -> raid6 and 2 more cannot be changed in place"
     assert statement_texts((Statement(Before.IDLE), statement("since", since="4.4"))).endswith(
-        "on; mdadm is 4.4 or later"
+        "running; mdadm is 4.4 or later"
     )
 
 

@@ -29,7 +29,7 @@ def test_every_kind_has_words_that_name_the_place() -> None:
     ("found", "words"),
     [
         (WRITTEN, SENTENCE),
-        (use("loop", "/dev/sdb1", below="/dev/md0", loop="/dev/loop1"), "/dev/sdb1 (below /dev/md0) is behind /dev/loop1"),
+        (use("loop", "/dev/sdb1", below="/dev/md0", loop="/dev/loop1"), "/dev/sdb1 (below /dev/md0) is what the loop device /dev/loop1 stands on"),
         (use("mounted", "/dev/sdb", point="/srv"), "/dev/sdb is mounted at /srv"),
         (use("mounted", "/dev/sdb", point="/a\x1b", process=9, program="sh"), "/dev/sdb is mounted at /a\\x1b for process 9 (sh)"),
         (use("busy-ring", "/proc/7", process=7, program="db"), BUSY),

@@ -228,7 +228,7 @@ def test_work_and_level(
 def test_the_operations_of_random_writes_are_counted(tmp_path: Path) -> None:
     text = WORK.format(workload="database", disk=", iops: 75, rotational: true")
     ((message, _),) = said("parity-for-random-writes", text + "arrays: {s: {level: raid6, members: [d<0-3>]}}", tmp_path)  # fmt: skip
-    assert message.endswith("costs 6 disk operations: 4 disks of 75 IOPS make 50, as raid10 150")
+    assert message.endswith("costs 6 disk operations: 4 disks of 75 IOPS make 50 IOPS, and as raid10 150")
 
 
 EIGHT = "hardware: {disks: {d<0-9>: {serial: S<1>, size: 1TB, rotational: true}}}\n"

@@ -109,7 +109,7 @@ def test_a_slow_port_is_a_slow_path(tmp_path: Path) -> None:
     text = PATHS.format(slow=2000, speed="1.5Gbps", a=500, level="raid5").replace("150MB/s", "500MB/s")
     ((message, _),) = said("slow-path-in-stripe", text, tmp_path)
     assert message.startswith(
-        "a0 and 3 other members of s get 138 MB/s over its own port, while b0 reads 500"
+        "a0 and 3 other members of s get 138 MB/s over its own port, while b0 reads 500 MB/s"
     )
 
 

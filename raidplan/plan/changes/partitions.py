@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from raidplan.plan.changes.answer import Answer, Before, Reason, by_hand, impossible
-from raidplan.plan.changes.members import member_grown, member_shrunk
+from raidplan.plan.changes.arrays import member_grown, member_shrunk
 from raidplan.plan.changes.shape import Shape
 
 DELETE = "sfdisk --delete {node} {number}"

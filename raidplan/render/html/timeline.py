@@ -9,9 +9,9 @@ from raidplan.plan.step import Plan, Step
 from raidplan.render import overview
 from raidplan.render.folded import grouped
 from raidplan.render.html.source import Place
+from raidplan.render.line_folding import one_line
 from raidplan.render.losses import loss_texts
 from raidplan.render.plan_text import action_lines
-from raidplan.render.together import together
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _kind(group: Sequence[Step], place: Place) -> Kind:
     first = group[0]
     return Kind(
         first.phase,
-        together([step.say for step in group]),
+        one_line([step.say for step in group]),
         tuple(step.say for step in group),
         overview.symbol(first),
         loss_texts(loss for step in group for loss in overview.losses(step)),

@@ -1,4 +1,8 @@
-"""Sentences that differ in names alone as one sentence, in which those stand as ranges."""
+"""Lines folded for the eye: sentences that differ in names alone as one, in which the names stand as ranges.
+
+Typography, upon which nothing is decided: it takes a finished sentence by the look of its words, because those of rules,
+of steps and of plan.json files are texts. Figures and all other words stay, and no name is lost.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +10,24 @@ import re
 from collections.abc import Hashable, Sequence
 from math import prod
 
-from raidplan.base.names import natural, ranges
+from raidplan.base.names import natural, ranges, ranges_in_order
 
-_FIGURE = re.compile(r"(?<![\w/.<\[\]-])\d+(?:\.\d+)?(?![\w.\]-])")
 _NAME = r"\w+(?:[.-]\w+|\[[\w,/-]+\])*"
 _PATH = r"(?<![\w.:/])/[\w.+-]+(?:/[\w.+-]+)*"
-_ONE = re.compile(rf"{_PATH}|{_NAME}")
-_LIST = re.compile(
-    rf"(?<=\()(?:{_NAME}, )+{_NAME}(?=\))|(?:{_NAME}, ){{2,}}{_NAME}(?:(?: and| or) {_NAME})?|(?:{_NAME}, )+{_NAME} and {_NAME}"
-)
+_LIST = rf"(?<=\()(?:{_NAME}, )+{_NAME}(?=\))|(?:{_NAME}, ){{2,}}{_NAME}(?:(?: and| or) {_NAME})?|(?:{_NAME}, )+{_NAME} and {_NAME}"
 """Names in parentheses, three in a row, or two and another."""
+_FIGURE = r"(?<![\w/.<\[\]-])\d+(?:\.\d+)?(?![\w.\]-])"
+_WORD = re.compile(rf"(?P<names>{_PATH}|{_LIST})|{_FIGURE}|(?P<name>{_NAME})")
 _BETWEEN = re.compile(r", | and | or ")
 _OF_EACH = re.compile(r"(\d \w+) \($")
 """The text before a list whose length it says."""
 _WHOLE = "kernel module "
 """The text before names that are no row: raid1 and raid456 are not the ends of one."""
-_DIGITS = re.compile(r"\d+")
 FEW = 2
 """So many names of one sentence are written out."""
 
 
-def together(sentences: Sequence[str]) -> str:
+def one_line(sentences: Sequence[str]) -> str:
     """One sentence for several of one frame: what is another in each stands as a range, or as a list in one order."""
     frame = _cut(sentences[0])[0]
     rows = [_cut(sentence)[1] for sentence in sentences]
@@ -67,19 +68,7 @@ def _differing(listings: Sequence[str], before: str) -> str:
                 for column, each in zip(short, columns, strict=True)
             )
     lists = len(listings) < len(names)
-    return ", ".join(ranges(names) if lists else in_order(names))
-
-
-def in_order(names: Sequence[str]) -> list[str]:
-    """Ranges that keep the order of the names, so that the names beside them are those at the same place."""
-    rising: list[list[str]] = []
-    for name in names:
-        after = rising and natural(rising[-1][-1]) < natural(name)
-        if after and _DIGITS.sub("", rising[-1][-1]) == _DIGITS.sub("", name):
-            rising[-1].append(name)
-        else:
-            rising.append([name])
-    return [text for run in rising for text in ranges(run)]
+    return ", ".join(ranges(names) if lists else ranges_in_order(names))
 
 
 def frame(sentence: str) -> Hashable:
@@ -90,16 +79,7 @@ def frame(sentence: str) -> Hashable:
 
 def _cut(sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The parts of a sentence between its names and lists of names (one more than there are of these), and these."""
-    figures = [match.span() for match in _FIGURE.finditer(sentence)]
-    lists = [match.span() for match in _LIST.finditer(sentence)]
-    singles = [
-        match.span()
-        for match in _ONE.finditer(sentence)
-        if not any(start <= match.start() < stop for start, stop in (*figures, *lists))
-    ]
-    frame, names, end = [], [], 0
-    for start, stop in sorted(lists + singles):
-        frame.append(sentence[end:start])
-        names.append(sentence[start:stop])
-        end = stop
-    return (*frame, sentence[end:]), tuple(names)
+    found = [match for match in _WORD.finditer(sentence) if match.lastgroup]
+    edges = [0, *(edge for match in found for edge in match.span()), len(sentence)]
+    frame = (sentence[start:stop] for start, stop in zip(edges[::2], edges[1::2], strict=True))
+    return tuple(frame), tuple(match[0] for match in found)
