@@ -57,8 +57,9 @@ class Event:
 class Record(Protocol):
     """A record of steps begun and finished, kept before anybody hears of them."""
 
-    def intent(self, step: str, sectors: bytes = b"") -> None:
-        """The step's effect comes next; `sectors` is what it finds on the device that it clears."""
+    def intent(self, step: str, sectors: bytes = b"", *, erased: bool = False) -> None:
+        """The step's effect comes next; `sectors` is what it finds on the device that it clears; `erased`: the device that it
+        writes over reads as erased flash."""
 
     def ended(self, step: str, seconds: float, made: str = "") -> None:
         """The action of the step succeeded."""
@@ -221,7 +222,10 @@ class Work:
             except (NotWritten, OSError) as error:
                 self.record.refused(step.id, str(error))
                 raise
-            self.record.intent(step.id, self.decided.sectors(step, self.resolved, self.world))
+            found = self.decided.sectors(step, self.resolved, self.world)
+            self.record.intent(
+                step.id, found, erased=self.decided.erased(step, self.resolved, self.world)
+            )
             try:
                 self._act(step)
                 self._keep_header(step)

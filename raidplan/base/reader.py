@@ -12,6 +12,8 @@ Reader = Callable[[int, int], bytes]
 """Bytes at (offset, size); fewer at the end."""
 Own = Callable[[int, bytes], bool]
 """Whether a program, such as mkfs, wrote the bytes of a sector, which is at this offset."""
+ERASED = 0xFF
+"""Each byte of flash memory that was erased, and never written since."""
 
 
 def little(block: bytes, form: str, offset: int) -> int:
@@ -43,6 +45,17 @@ def without(own: Own, read: Reader, offset: int, size: int) -> bytes:
         if not all_are(0, sector) and own(first + at, sector):
             data[at : at + len(sector)] = bytes(len(sector))
     return bytes(data[offset - first :])
+
+
+def unerased(read: Reader, offset: int, size: int) -> bytes:
+    """The bytes of a device with zeroes in place of the sectors of erased flash. Raises OSError."""
+    first = offset // SECTOR * SECTOR
+    whole = read(first, offset - first + size)
+    if all_are(ERASED, whole):
+        return bytes(len(whole[offset - first :]))
+    return without(lambda at, sector: all_are(ERASED, sector), lambda at, size: whole, first, len(whole))[
+        offset - first :
+    ]
 
 
 def all_are(byte: int, data: bytes) -> bool:

@@ -9,7 +9,7 @@ class Record:
     def __init__(self) -> None:
         self.lines: list[tuple[str, str]] = []
 
-    def intent(self, step: str, sectors: bytes = b"") -> None:
+    def intent(self, step: str, sectors: bytes = b"", *, erased: bool = False) -> None:
         self.lines.append(("intent", step))
 
     def ended(self, step: str, seconds: float, made: str = "") -> None:

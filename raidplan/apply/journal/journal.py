@@ -91,11 +91,12 @@ class Journal:
         self.world.clock = seconds(self._add("open", format=FORMAT, plan=plan_digest, boot=boot_id()))
         self.world.replace(file, plan.encode(), like=file, mode=0o600)
 
-    def intent(self, step: str, sectors: bytes = b"") -> None:
-        """The step's effect comes next; `sectors` is what it finds on the device that it clears."""
+    def intent(self, step: str, sectors: bytes = b"", *, erased: bool = False) -> None:
+        """The step's effect comes next; `sectors` is what it finds on the device that it clears; `erased`: the device that it
+        writes over reads as erased flash."""
         listed = [loss_to_row(each) for each in self.cleared.get(step, ())]
-        cleared = {"clears": listed} if listed else {}
-        self._add("intent", step=step, **self._on(step), **self._why(step), **cleared, **self._keep(sectors))
+        found = {**({"clears": listed} if listed else {}), **({"erased": True} if erased else {})}
+        self._add("intent", step=step, **self._on(step), **self._why(step), **found, **self._keep(sectors))
 
     def ended(self, step: str, seconds: float, made: str = "") -> None:
         """The action of the step succeeded; `made` is the object that it creates, `kind:key`."""

@@ -81,6 +81,8 @@ class Past:
     """For each step of this run that clears a device: what was listed of it before that was begun."""
     sectors: Mapping[str, str] = field(default_factory=dict)
     """For each such step, the digest of the file with the sectors that it found (`journal/sectors.py`)."""
+    erased: frozenset[str] = frozenset()
+    """The steps of this run whose device read as erased flash (0xFF) right before: what they did not write may still do so."""
     folder: str = field(default="", compare=False)
     """The folder of the journal; empty for one that was not read from a folder."""
     finished: frozenset[str] = frozenset()
@@ -135,6 +137,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
     disks: dict[str, Mapping[str, str]] = {}
     cleared: dict[str, tuple[Loss, ...]] = {}
     sectors: dict[str, str] = {}
+    erased = set[str]()
     opened: Mapping[str, Any] | None = None
     plan = boot = ""
     clock, clocks = 0, dict[str, int]()
@@ -163,6 +166,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 losses = map(loss_from_row, record.get("clears", ()))
                 cleared[step] = tuple(dict.fromkeys((*cleared.get(step, ()), *losses)))
                 sectors[step] = str(record.get("sectors", ""))
+                erased = erased | {step} if record.get("erased") is True else erased - {step}
                 ended.pop(step, None)
             case "ended" | "adopted":
                 begun.pop(step, None)
@@ -183,6 +187,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
                 disks.clear()
                 cleared.clear()
                 sectors.clear()
+                erased.clear()
                 if kind == "undone":
                     made -= last.made
                     standing = {each: of for each, of in standing.items() if of[0] in made}
@@ -217,6 +222,7 @@ def past_of(records: Iterable[Mapping[str, Any]]) -> Past:
         ended=frozenset(ended),
         cleared=cleared,
         sectors=sectors,
+        erased=frozenset(erased),
         order=tuple(ended),
     )
 
