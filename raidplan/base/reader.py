@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from raidplan.base.size import SECTOR
+from raidplan.base.size import SECTOR, align_up
 
 Reader = Callable[[int, int], bytes]
 """Bytes at (offset, size); fewer at the end."""
@@ -50,12 +50,11 @@ def without(own: Own, read: Reader, offset: int, size: int) -> bytes:
 def unerased(read: Reader, offset: int, size: int) -> bytes:
     """The bytes of a device with zeroes in place of the sectors of erased flash. Raises OSError."""
     first = offset // SECTOR * SECTOR
-    whole = read(first, offset - first + size)
+    whole = read(first, align_up(offset + size, SECTOR) - first)
     if all_are(ERASED, whole):
-        return bytes(len(whole[offset - first :]))
-    return without(lambda at, sector: all_are(ERASED, sector), lambda at, size: whole, first, len(whole))[
-        offset - first :
-    ]
+        whole = bytes(len(whole))
+    shown = without(lambda at, sector: all_are(ERASED, sector), lambda at, size: whole, first, len(whole))
+    return shown[offset - first :][:size]
 
 
 def all_are(byte: int, data: bytes) -> bool:
