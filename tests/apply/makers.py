@@ -148,8 +148,8 @@ class Device:
         put(Path(self.node), at, before)
 
     def holds(self, data: bytes) -> bool:
-        """Whether anything was written there, beside zeroes."""
-        return holds(data) and data != bytes([self.unwritten]) * len(data)
+        """Whether anything was written there; zeroes and ones are not told from nothing where that reads as ones."""
+        return bool(data.strip(bytes({0, self.unwritten})))
 
     def places(self, chance: Random) -> Iterator[int]:
         """A sector anywhere, one that holds something, and one beside such a one, in bytes."""

@@ -54,21 +54,28 @@ def test_killed_at_any_write_it_goes_on_and_keeps_what_is_of_others(
 
 
 def test_on_erased_flash_what_it_did_not_write_is_no_zeroes(
-    on_flash: str, tmp_path: Path, dice: Random | None, record_property: Callable[[str, object], None]
+    on_flash: str, memory: Path, dice: Random | None, record_property: Callable[[str, object], None]
 ) -> None:
-    """Beside 0xFF lie the zeroes that it wrote. A sector of which one bit is another is of somebody else."""
-    made = image_of(*(ON_FLASH if dice else {**MADE, **ON_FLASH})[on_flash], tmp_path)
+    """Beside that lie the zeroes that it wrote."""
+    made = image_of(*(ON_FLASH if dice else {**MADE, **ON_FLASH})[on_flash], memory)
     made.unwritten = ERASED
-    *before, last, end = made.cuts()
-    cuts = [*drawn(before, dice or Random(1), 1 if dice else MORE_CUTS), last, end]
+    *before, end = made.cuts()
+    cuts = [*drawn(before, dice or Random(1), 1 if dice else MORE_CUTS), end]
     record_property("counted: sectors of others beside what a maker left", tried(made, cuts, dice))
     record_property("counted: makers killed at a write", len(cuts))
-    unwritten = next(
-        at for at in range(0, made.size, SECTOR) if made.read(at, SECTOR) == bytes([ERASED]) * SECTOR
-    )
-    for sector, own in ((bytes(SECTOR), True), (b"\xff" * 511 + b"\x7f", False), (bytes(511) + b"\xff", False)):
-        with made.planted(unwritten, sector):
-            assert made.own is own
+
+
+def test_on_erased_flash_a_sector_with_another_bit_is_of_somebody_else(memory: Path) -> None:
+    made = image_of(*ON_FLASH["ext4"], memory)
+    made.unwritten = ERASED
+    made.cut(made.cuts()[-3])
+    place = 17 * MIB + SECTOR
+    assert made.read(place, SECTOR) == b"\xff" * SECTOR
+    with made.planted(place, bytes(SECTOR)):
+        assert made.own
+    for sector in (b"\xff" * 511 + b"\x7f", bytes(511) + b"\xff"):
+        with made.planted(place, sector):
+            assert not made.own
     made.past = replace(made.past, erased=frozenset())
     assert not made.own, "where the journal does not say that the device read so"
 

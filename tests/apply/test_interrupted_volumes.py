@@ -65,15 +65,15 @@ Count = Callable[[str, object], None]
 
 @pytest.mark.root
 @pytest.mark.parametrize("unwritten", [0, ERASED])
-def test_sfdisk(unwritten: int, tmp_path: Path, dice: Random | None, record_property: Count) -> None:
-    small = [name for name, (mib, *_) in TABLES.items() if not unwritten or mib <= 300]
+def test_sfdisk(unwritten: int, memory: Path, dice: Random | None, record_property: Count) -> None:
+    small = [name for name, (mib, *_) in TABLES.items() if not unwritten or mib <= 64]
     for name in drawn(small, dice, 1):
         mib, sector, parts = TABLES[name]
         disk = f"size: {mib}MiB, serial: S, logical_block: {sector}, physical_block: 4096, partitions: {{{parts}}}"
         step = step_of(
-            f"version: 1\nhost: h\nhardware: {{disks: {{d: {{{disk}}}}}}}\n", tmp_path, "partition"
+            f"version: 1\nhost: h\nhardware: {{disks: {{d: {{{disk}}}}}}}\n", memory, "partition"
         )
-        made = OnLoop(step, mib * MIB, tmp_path / "disk", sector)
+        made = OnLoop(step, mib * MIB, memory / "disk", sector)
         made.unwritten = unwritten
         try:
             cuts = drawn(made.cuts(), dice, CUTS)
@@ -85,8 +85,8 @@ def test_sfdisk(unwritten: int, tmp_path: Path, dice: Random | None, record_prop
 
 @pytest.mark.root
 @pytest.mark.parametrize("unwritten", [0, ERASED])
-def test_pvcreate(unwritten: int, tmp_path: Path, dice: Random | None, record_property: Count) -> None:
-    made = OnLoop(step_of(GROUP, tmp_path, "volume"), 150 * MIB, tmp_path / "disk", more=("--devices", "{}"))
+def test_pvcreate(unwritten: int, memory: Path, dice: Random | None, record_property: Count) -> None:
+    made = OnLoop(step_of(GROUP, memory, "volume"), 150 * MIB, memory / "disk", more=("--devices", "{}"))
     made.unwritten = unwritten
     try:
         cuts = drawn(made.cuts(), dice, CUTS)
@@ -177,15 +177,16 @@ class Group:
 
 
 @pytest.mark.root
-@pytest.mark.parametrize(("number", "kind"), [(2, "volume_group"), (3, "volume")])
-@pytest.mark.parametrize("unwritten", [0, ERASED])
+@pytest.mark.parametrize(
+    ("number", "kind", "unwritten"), [(2, "volume_group", 0), (2, "volume_group", ERASED), (3, "volume", 0)]
+)
 def test_vgcreate_and_lvcreate(
-    unwritten: int, number: int, kind: str, tmp_path: Path, dice: Random | None, record_property: Count
+    number: int, kind: str, unwritten: int, memory: Path, dice: Random | None, record_property: Count
 ) -> None:
     """Whole, or not there at all, and then made by the same command."""
-    group, planted = Group(tmp_path, unwritten), 0
+    group, planted = Group(memory, unwritten), 0
     group.keep(number)
-    log = tmp_path / "trace"
+    log = memory / "trace"
     with group.after(number):
         assert group.run(number, "strace", "-f", "-qq", "-o", str(log), "-e", "trace=io_submit") == 0
         (whole,) = group.found()[kind].values()
@@ -231,14 +232,14 @@ def create(name: str, folder: Path) -> Step:
 
 
 @pytest.mark.parametrize("unwritten", [0, ERASED])
-def test_mdadm(unwritten: int, tmp_path: Path, dice: Random | None, record_property: Count) -> None:
+def test_mdadm(unwritten: int, memory: Path, dice: Random | None, record_property: Count) -> None:
     """Each beginning of its writes, and what the kernel had added when it ended."""
     recorded = json.loads(gzip.decompress(RECORDED.read_bytes()))
     assert set(recorded) == set(ARRAYS)
     chance, planted, tries = dice or Random(1), 0, 0
-    small = [name for name, (_, mib, _) in ARRAYS.items() if not unwritten or mib <= 64]
+    small = [name for name, (_, mib, _) in ARRAYS.items() if not unwritten or mib <= 32]
     for name in drawn(small, dice, 1):
-        step, record = create(name, tmp_path), recorded[name]
+        step, record = create(name, memory), recorded[name]
         assert isinstance(step.action, Run)
         assert record["argv"] == [*step.action.argv], "record it again"
         writes = record["writes"]
@@ -246,7 +247,7 @@ def test_mdadm(unwritten: int, tmp_path: Path, dice: Random | None, record_prope
             left = writes[:number] if number <= len(writes) else record["ended"]
             members = sorted({member for member, _, _ in left})
             for member in members if dice is None else dice.sample(members, 1):
-                file = tmp_path / "member"
+                file = memory / "member"
                 file.touch()
                 blank(file, record["size"], unwritten)
                 for _, at, data in (one for one in left if one[0] == member):

@@ -108,7 +108,7 @@ def test_a_table_that_was_not_finished_is_cleared_at_its_own_places(plan: Plan) 
     box.blocks["sdb"] = replace(box.blocks["sdb"], identity="{d0}")
     box.put("content", "{d0}", carries=["gpt", "PMBR"])
     clear, _ = redone(plan, "disk.d0.partition", box)
-    assert isinstance(clear.action, Zero) and len(clear.action.found) == 3
+    assert isinstance(clear.action, Zero)
     assert clear.action.ranges == ((0, 24 * KIB), (TB - 20 * KIB, 20 * KIB))
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from raidplan.base.checksum import crc32c
-from raidplan.base.reader import Reader, all_are, little
+from raidplan.base.reader import ERASED, Reader, all_are, little
 from raidplan.base.size import SECTOR, align_up
 from raidplan.facts.machine import Trace
 from raidplan.facts.members import SIZE, Superblock, length, superblocks
@@ -54,8 +54,8 @@ def _of_others(
     """The content, with zeroes in place of what mdadm and the kernel write: superblocks, sectors of ones, headers of our bitmap
     and partial parity log, empty blocks of a log."""
     whole = read(offset, size)
-    if all_are(0, whole):
-        return whole
+    if all_are(0, whole) or all_are(ERASED, whole):
+        return bytes(len(whole))
     data = bytearray(whole)
     for start, end in blocks:
         first, last = (min(max(0, at - offset), len(data)) for at in (start, end))

@@ -132,7 +132,7 @@ def _stains(
 ) -> Iterator[str]:
     assert step.proof is not None
     if step.proof.kind == "table" and disk:
-        traces = _beside_table(step, partial(unerased, read) if erased else read, size, disk)
+        traces = _beside_table(step, read, size, disk, erased)
         kept = not wiped
     elif step.proof.kind == "array" and identity != str(step.proof.identity):
         traces = others_on(read, size, step.proof, journal=identity == step.proof.expect.get("journal"))
@@ -148,11 +148,11 @@ def _stains(
     yield from map(words, counted)
 
 
-def _beside_table(step: Step, read: Reader, size: int, disk: DiskFact) -> Iterator[Trace]:
+def _beside_table(step: Step, read: Reader, size: int, disk: DiskFact, erased: bool) -> Iterator[Trace]:
     """Content of a disk beside the table that the step makes, also in the partitions, which it has just made."""
     assert step.proof is not None and isinstance(step.action, Run)
-    own = of_table(step.proof, step.action.stdin, size, disk.logical_block)
-    beside = partial(without, own, read)
+    own = of_table(step.proof, step.action.stdin, size, disk.logical_block, erased=erased)
+    beside = partial(without, own, partial(unerased, read) if erased else read)
     ranges = {*step.new_partitions, *((part.start, part.size) for part in disk.partitions)}
     places = [
         Place(*place, f"the range from byte {place[0]} on", where="partition") for place in sorted(ranges)
