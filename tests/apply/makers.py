@@ -21,7 +21,7 @@ from raidplan.apply.journal.past import Past, sectors_as
 from raidplan.apply.journal.sectors import digest_of
 from raidplan.apply.recheck_target import Decided
 from raidplan.base.filesystems import FILESYSTEMS
-from raidplan.base.reader import Reader
+from raidplan.base.reader import Reader, all_are
 from raidplan.base.size import GIB, MIB, SECTOR
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import read_at
@@ -149,7 +149,8 @@ class Device:
 
     def holds(self, data: bytes) -> bool:
         """Whether anything was written there; zeroes and ones are not told from nothing where that reads as ones."""
-        return bool(data.strip(bytes({0, self.unwritten})))
+        blank = {0, self.unwritten}
+        return not any(all_are(byte, data) for byte in blank) and bool(data.strip(bytes(blank)))
 
     def places(self, chance: Random) -> Iterator[int]:
         """A sector anywhere, one that holds something, and one beside such a one, in bytes."""

@@ -29,6 +29,7 @@ from raidplan.facts.ranges import ends_of
 from raidplan.facts.run import ENVIRONMENT
 from raidplan.plan.step import Run, Step
 from tests.apply.makers import (
+    ENDED,
     Device,
     OnLoop,
     again,
@@ -76,7 +77,7 @@ def test_sfdisk(unwritten: int, memory: Path, dice: Random | None, record_proper
         made = OnLoop(step, mib * MIB, memory / "disk", sector)
         made.unwritten = unwritten
         try:
-            cuts = drawn(made.cuts(), dice, CUTS)
+            cuts = [*drawn(made.cuts(), dice, CUTS), ENDED]
             record_property("counted: sectors of others beside what a maker left", tried(made, cuts, dice))
             record_property("counted: makers killed at a write", len(cuts))
         finally:
