@@ -223,9 +223,7 @@ class Work:
                 self.record.refused(step.id, str(error))
                 raise
             found = self.decided.sectors(step, self.resolved, self.world)
-            self.record.intent(
-                step.id, found, erased=self.decided.erased(step, self.resolved, self.world)
-            )
+            self.record.intent(step.id, found, erased=self.decided.erased(step, self.resolved, self.world))
             try:
                 self._act(step)
                 self._keep_header(step)

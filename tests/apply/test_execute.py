@@ -221,7 +221,10 @@ class Flash(Flickering):
 
 def test_the_record_says_of_a_step_that_its_device_reads_as_erased_flash() -> None:
     """Not of one that writes over no device, and not of members, where mdadm itself writes such bytes."""
-    proofs = {kind: Proof(kind, "x", {"partitions": []}) for kind in ("table", "filesystem", "encryption", "array", "mount")}
+    proofs = {
+        kind: Proof(kind, "x", {"partitions": []})
+        for kind in ("table", "filesystem", "encryption", "array", "mount")
+    }
     steps = [replace(step(kind, guard=("/dev/x",)), proof=proof) for kind, proof in proofs.items()]
     steps[-1] = replace(steps[-1], guard=())
     for world, erased in ((Flash(0), {"table", "filesystem", "encryption"}), (Flickering(0), set())):

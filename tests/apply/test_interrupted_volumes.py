@@ -71,9 +71,7 @@ def test_sfdisk(unwritten: int, memory: Path, dice: Random | None, record_proper
     for name in drawn(small, dice, 1):
         mib, sector, parts = TABLES[name]
         disk = f"size: {mib}MiB, serial: S, logical_block: {sector}, physical_block: 4096, partitions: {{{parts}}}"
-        step = step_of(
-            f"version: 1\nhost: h\nhardware: {{disks: {{d: {{{disk}}}}}}}\n", memory, "partition"
-        )
+        step = step_of(f"version: 1\nhost: h\nhardware: {{disks: {{d: {{{disk}}}}}}}\n", memory, "partition")
         made = OnLoop(step, mib * MIB, memory / "disk", sector)
         made.unwritten = unwritten
         try:
@@ -150,7 +148,9 @@ class Group:
         for number, (node, step) in enumerate(zip(self.nodes, self.steps.values(), strict=False)):
             assert step.proof is not None
             if found[step.proof.key].get("marked"):
-                others = partial(foreign, step, 150 * MIB, 0, partial(read_at, node), erased=self.unwritten > 0)
+                others = partial(
+                    foreign, step, 150 * MIB, 0, partial(read_at, node), erased=self.unwritten > 0
+                )
                 assert [*others()] == []
                 for place in drawn(PLACES, dice, 1):
                     kept = read_at(node, place, SECTOR)
