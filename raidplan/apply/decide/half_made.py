@@ -64,7 +64,7 @@ def _of_others(
         sector = bytes(data[at : at + SECTOR])
         if all_are(0, sector):
             continue
-        if journal and _empty_block(bytes(data[at : at + LOG_BLOCK])):
+        if journal and _empty_block(sector):
             data[at : at + LOG_HEADER] = bytes(LOG_HEADER)
         elif _bitmap(sector, uuid):
             rest = sector[BITMAP_HEADER:]
@@ -113,6 +113,6 @@ def _bitmap(sector: bytes, uuid: str) -> bool:
     )
 
 
-def _empty_block(block: bytes) -> bool:
-    """A block of a log with nothing in it."""
-    return block[:4] == LOG and block[12:16] == struct.pack("<I", LOG_HEADER) and not any(block[LOG_HEADER:])
+def _empty_block(sector: bytes) -> bool:
+    """A sector that begins a block of a log with nothing in it; a torn write left those behind it as they were."""
+    return sector[:4] == LOG and sector[12:16] == struct.pack("<I", LOG_HEADER) and not any(sector[LOG_HEADER:])
