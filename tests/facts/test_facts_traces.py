@@ -50,7 +50,7 @@ def test_f31_erased_flash_is_blank(tmp_path: Path) -> None:
     ],
     ids=["zeroes", "erased", "between cleared ends", "at its ends alone", "nearly"],
 )
-def test_f31_a_device_that_reads_as_erased_flash(
+def test_a_device_that_reads_as_erased_flash(
     tmp_path: Path, pieces: list[tuple[int, bytes]], erased: bool
 ) -> None:
     file = image(tmp_path)
@@ -60,7 +60,7 @@ def test_f31_a_device_that_reads_as_erased_flash(
 
 
 @given(st.integers(0, 5000), st.integers(0, 3000))
-def test_f31_erased_sectors_read_as_zeroes_and_no_other_byte_does(at: int, size: int) -> None:
+def test_erased_sectors_read_as_zeroes_and_no_other_byte_does(at: int, size: int) -> None:
     """Wherever the reading begins and ends."""
     theirs = b"x" + b"\xff" * 1022 + b"x"
     disk = b"\xff" * 1024 + theirs + bytes(1024) + b"\xff" * 2048
