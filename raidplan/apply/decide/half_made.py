@@ -115,4 +115,6 @@ def _bitmap(sector: bytes, uuid: str) -> bool:
 
 def _empty_block(sector: bytes) -> bool:
     """A sector that begins a block of a log with nothing in it; a torn write left those behind it as they were."""
-    return sector[:4] == LOG and sector[12:16] == struct.pack("<I", LOG_HEADER) and not any(sector[LOG_HEADER:])
+    return (
+        sector[:4] == LOG and sector[12:16] == struct.pack("<I", LOG_HEADER) and not any(sector[LOG_HEADER:])
+    )
