@@ -58,8 +58,9 @@ class Event:
 class Record(Protocol):
     """A record of steps begun and finished, kept before anybody hears of them."""
 
-    def record_intent(self, step: str, sectors: bytes = b"") -> None:
-        """The step's effect comes next; `sectors` is what it finds on the device that it clears."""
+    def record_intent(self, step: str, sectors: bytes = b"", *, erased: bool = False) -> None:
+        """The step's effect comes next; `sectors` is what it finds on the device that it clears; `erased`: the device that it
+        writes over reads as erased flash."""
 
     def record_end(self, step: str, seconds: float, made: str = "") -> None:
         """The action of the step succeeded."""
@@ -223,7 +224,10 @@ class Work:
             except (NotWritten, OSError) as error:
                 self.record.record_refusal(step.id, str(error))
                 raise
-            self.record.record_intent(step.id, self.decided.sectors(step, self.resolved, self.world))
+            found = self.decided.sectors(step, self.resolved, self.world)
+            self.record.record_intent(
+                step.id, found, erased=self.decided.erased(step, self.resolved, self.world)
+            )
             try:
                 self._act(step)
                 self._keep_header(step)

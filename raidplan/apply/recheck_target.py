@@ -17,6 +17,7 @@ from raidplan.apply.decide.reading_again import place_of_change
 from raidplan.apply.journal.sectors import makes_over, sectors_beneath, sectors_now
 from raidplan.facts import DiskFact
 from raidplan.facts.arrays import dashed
+from raidplan.facts.traces import reads_erased
 from raidplan.facts.uses import Use, use
 from raidplan.plan.identities import partition_of
 from raidplan.plan.step import Run, SetAttribute, Step, Zero
@@ -53,6 +54,15 @@ class Decided:
         with suppress(OSError):  # the maker itself will say it
             return sectors_beneath([world.written(node(device)) for device in step.guard])
         return b""
+
+    def erased(self, step: Step, node: Callable[[str], str], world: World) -> bool:
+        """Whether the device that a step writes over reads as erased flash: an `apply` that goes on has to know, for what the step
+        does not write stays so. Not asked of members, where mdadm writes such bytes itself.
+        """
+        if step.proof and step.proof.kind != "array" and not step.proof.file:
+            with suppress(OSError):  # the step itself will say it
+                return any(reads_erased(*world.written(node(device))) for device in step.guard)
+        return False
 
     def others(self, step: Step, world: World, held: ExitStack) -> Iterator[Use]:
         """Reasons why a step would be on other devices; the disks below it are held open as long as `held` is."""

@@ -6,12 +6,14 @@ import struct
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from raidplan.base.size import SECTOR
+from raidplan.base.size import SECTOR, align_up
 
 Reader = Callable[[int, int], bytes]
 """Bytes at (offset, size); fewer at the end."""
 Own = Callable[[int, bytes], bool]
 """Whether a program, such as mkfs, wrote the bytes of a sector, which is at this offset."""
+ERASED = 0xFF
+"""Each byte of flash memory that was erased, and never written since."""
 
 
 def little(block: bytes, form: str, offset: int) -> int:
@@ -43,6 +45,16 @@ def without(own: Own, read: Reader, offset: int, size: int) -> bytes:
         if not all_are(0, sector) and own(first + at, sector):
             data[at : at + len(sector)] = bytes(len(sector))
     return bytes(data[offset - first :])
+
+
+def unerased(read: Reader, offset: int, size: int) -> bytes:
+    """The bytes of a device with zeroes in place of the sectors of erased flash. Raises OSError."""
+    first = offset // SECTOR * SECTOR
+    whole = read(first, align_up(offset + size, SECTOR) - first)
+    if all_are(ERASED, whole):
+        whole = bytes(len(whole))
+    shown = without(lambda at, sector: all_are(ERASED, sector), lambda at, size: whole, first, len(whole))
+    return shown[offset - first :][:size]
 
 
 def all_are(byte: int, data: bytes) -> bool:

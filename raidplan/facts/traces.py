@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from raidplan.base.hidden import escaped
 from raidplan.base.magic import MEMBER
-from raidplan.base.reader import Reader, all_are
+from raidplan.base.reader import ERASED, Reader, all_are
 from raidplan.base.size import GIB, KIB, MIB, SECTOR
 from raidplan.facts.machine import Trace, Where
 from raidplan.facts.magic import recognised
@@ -28,7 +28,7 @@ SAMPLES, SAMPLE = 32, 4 * KIB
 SMALL = GIB
 """Bytes of a device that is read whole."""
 MOST_PLACES = 192
-BLANK = (0x00, 0xFF)
+BLANK = (0x00, ERASED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,12 @@ def read_small(read: Reader, size: int) -> Iterator[Trace]:
     if size <= SMALL:
         parts = ((at, read(at, room)) for at, room in _each_part(size))
         yield from (Trace(at, "data", 0, size) for at in first_bytes(parts))
+
+
+def reads_erased(read: Reader, size: int) -> bool:
+    """The device reads as erased flash at any of the places between its ends. Raises OSError."""
+    parts = (read(*each) for each in _samples(size))
+    return any(len(part) == SAMPLE and all_are(ERASED, part) for part in parts)
 
 
 def places_read(size: int) -> list[tuple[int, int]]:

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,9 +32,22 @@ SIMULATED = (
 @pytest.fixture
 def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     """In memory for those, if there is room: they are thousands of small files, made and removed."""
-    roomy = os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM
-    if not roomy or request.path.stem not in SIMULATED:
-        yield tmp_path
+    with in_memory(ROOM) if request.path.stem in SIMULATED else nullcontext() as folder:
+        yield folder or tmp_path
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Path]:
+    """In memory, if there is room: images without holes, which are read past the cache."""
+    with in_memory(4 * ROOM) as folder:
+        yield folder or tmp_path
+
+
+@contextmanager
+def in_memory(room: int) -> Iterator[Path | None]:
+    """A folder in memory; None where it has less room."""
+    if not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free <= room:
+        yield None
         return
     with TemporaryDirectory(prefix="raidplan-", dir=MEMORY) as folder:
         yield Path(folder)

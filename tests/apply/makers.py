@@ -21,7 +21,7 @@ from raidplan.apply.journal.past import Past, sectors_as
 from raidplan.apply.journal.sectors import digest_of
 from raidplan.apply.recheck_target import Decided
 from raidplan.base.filesystems import FILESYSTEMS
-from raidplan.base.reader import Reader
+from raidplan.base.reader import Reader, all_are
 from raidplan.base.size import GIB, MIB, SECTOR
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import read_at
@@ -73,6 +73,8 @@ class Device:
     ) -> None:
         self.step, self.size, self.node, self.sector = step, size, str(node), sector
         self.image, self.start = Path(node), 0
+        self.unwritten, self.kind = 0, "partition"
+        """The byte that it reads as where nothing was written, and what it is to the kernel."""
         self.guard = guard or step.guard[0]
         self.past = Past(
             is_open=True, begun=frozenset({step.id}), ours={step.id: frozenset({self.guard})}, clocks={step.id: CLOCK}
@@ -104,8 +106,8 @@ class Device:
         if table and table.uuid:
             rows = [f"{entry.uuid} {entry.start} {entry.size} {entry.type}" for entry in table.entries]
             objects["table"] = {table.uuid: {"disk": identity, "partitions": rows}}
-        kind = "disk" if self.proof.kind == "table" else "partition"
-        block = BlockFact("d", identity, self.node, kind, self.size)
+        kind = "disk" if self.proof.kind == "table" else self.kind
+        block = BlockFact("d", identity, self.node, kind, self.size, below=("b",) if kind != "disk" else ())
         disk = DiskFact(self.node, "d", self.size, logical_block=self.sector)
         return Machine((disk,), objects, blocks=(block,))
 
@@ -121,6 +123,12 @@ class Device:
             return not any(step.destroys for step in redo(self.step, machine, past, {})[:-1])
         except NotOurs:
             return False
+
+    def looked_at(self) -> None:
+        """The journal says whether it reads as erased flash now."""
+        world = SimpleNamespace(written=lambda node: (self.read, self.size))
+        erased = Decided({}, {}, {}).erased(self.step, str, world)  # type: ignore[arg-type]
+        self.past = replace(self.past, erased=frozenset({self.step.id} if erased else ()))
 
     def begun(self, folder: Path, *, again: bool = False) -> None:
         """The journal has what the step finds now; `again`: after what it left before was cleared."""
@@ -139,16 +147,21 @@ class Device:
         yield
         put(Path(self.node), at, before)
 
+    def holds(self, data: bytes) -> bool:
+        """Whether anything was written there; zeroes and ones are not told from nothing where that reads as ones."""
+        blank = {0, self.unwritten}
+        return not any(all_are(byte, data) for byte in blank) and bool(data.strip(bytes(blank)))
+
     def places(self, chance: Random) -> Iterator[int]:
         """A sector anywhere, one that holds something, and one beside such a one, in bytes."""
         # Of a device of more than a GiB not all is read, but all of its first MiB.
         yield chance.randrange((self.size if self.size <= GIB else MIB) // SECTOR) * SECTOR
         written = [at - self.start for at in written_mebibytes(self.image, self.node)]
-        held = [at for at in written if 0 <= at < self.size and holds(self.read(at, MIB))]
+        held = [at for at in written if 0 <= at < self.size and self.holds(self.read(at, MIB))]
         if held:
             first = chance.choice(held)
             part = self.read(first, MIB)
-            some = [at for at in range(0, len(part), SECTOR) if holds(part[at : at + SECTOR])]
+            some = [at for at in range(0, len(part), SECTOR) if self.holds(part[at : at + SECTOR])]
             at = first + chance.choice(some)
             yield at
             yield at - SECTOR if at else SECTOR
@@ -175,7 +188,8 @@ class Maker(Device):
 
     def fill(self) -> None:
         """The device with what was in it before, and with nothing else."""
-        blank(self.node, self.size)
+        blank(self.node, self.size, self.unwritten)
+        self.looked_at()
         for at, data in self.before.items():
             put(Path(self.node), at, data)
 
@@ -207,11 +221,12 @@ class OnLoop(Maker):
     def run(self, *trace: str) -> None:
         self.close()
         self.attach()
+        self.looked_at()
         again(self.step, self.argv, *trace, folder=self.file.parent)
 
     def attach(self) -> None:
         """A blank device."""
-        blank(self.file, self.size)
+        blank(self.file, self.size, self.unwritten)
         self.node = self.disk = attached(self.file, self.sector)
 
     def close(self) -> None:
@@ -226,7 +241,7 @@ class OnPartition(OnLoop):
 
     def attach(self) -> None:
         self.start = MIB
-        blank(self.file, self.size + 3 * MIB)
+        blank(self.file, self.size + 3 * MIB, self.unwritten)
         self.disk = attached(self.file, self.sector)
         tool("sfdisk", "-q", self.disk, stdin=f"label: gpt\nstart=1MiB, size={self.size // MIB}MiB\n")
         # Some kernels find no partitions on loop devices by themselves.
@@ -280,10 +295,17 @@ def step_of(text: str, folder: Path, phase: str, number: int = 0) -> Step:
     return [step for step in made.steps if step.phase == phase][number]
 
 
-def blank(node: str | Path, size: int) -> None:
-    """Makes an image blank again."""
-    os.truncate(node, 0)
-    os.truncate(node, size)
+def blank(node: str | Path, size: int, byte: int = 0) -> None:
+    """Makes an image blank again; with 0xFF it reads as erased flash, and is written only where it has to be."""
+    if not byte or os.stat(node).st_size != size:
+        os.truncate(node, 0)
+        os.truncate(node, size)
+    if byte:
+        with open(node, "r+b") as file:
+            for at in range(0, size, MIB):
+                wanted = bytes([byte]) * min(MIB, size - at)
+                if os.pread(file.fileno(), len(wanted), at) != wanted:
+                    os.pwrite(file.fileno(), wanted, at)
 
 
 def again(step: Step, argv: Sequence[str], *trace: str, folder: Path = Path("/nonexistent")) -> int:

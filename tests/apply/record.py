@@ -8,9 +8,11 @@ class Record:
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, str]] = []
+        self.erased: set[str] = set()
 
-    def record_intent(self, step: str, sectors: bytes = b"") -> None:
+    def record_intent(self, step: str, sectors: bytes = b"", *, erased: bool = False) -> None:
         self.lines.append(("intent", step))
+        self.erased |= {step} if erased else set()
 
     def record_end(self, step: str, seconds: float, made: str = "") -> None:
         self.lines.append(("ended", step))

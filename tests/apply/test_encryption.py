@@ -434,6 +434,12 @@ def test_what_luks_format_left_is_told_from_what_came_later(plan: Plan, tmp_path
     assert [*foreign(make, 64 * MIB, 0, read, carried=True)] == [], (
         "header, key slots, and nothing behind them"
     )
+    put(image, 16 * MIB, b"\xff" * (48 * MIB))
+    assert [*foreign(make, 64 * MIB, 0, read, carried=True)], "ones where it wrote nothing"
+    assert [*foreign(make, 64 * MIB, 0, read, carried=True, erased=True)] == [], "but not on erased flash"
+    put(image, 17 * MIB, b"of somebody")
+    assert [*foreign(make, 64 * MIB, 0, read, carried=True, erased=True)], "data behind the header"
+    put(image, 16 * MIB, bytes(48 * MIB))
     put(image, 17 * MIB, b"of somebody")
     assert [*foreign(make, 64 * MIB, 0, read, carried=True)], "data behind the header"
     image = formatted(tmp_path / "other", 64 * MIB)

@@ -15,6 +15,8 @@ from raidplan.apply.devices.partition_lock import partitions_of
 from raidplan.apply.execute import WORKERS, Event, Outcome
 from raidplan.apply.execute import execute as execute_in
 from raidplan.apply.world import World, attribute
+from raidplan.base.reader import Reader
+from raidplan.base.size import MIB
 from raidplan.facts import DiskFact
 from raidplan.facts.failure import failure
 from raidplan.facts.run import Result
@@ -208,6 +210,28 @@ class Flickering(World):
     def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
         self.asked_blank.append(self.missing < 0)
         return [] if self.missing < 0 else [use("absent", device)]
+
+
+class Flash(Flickering):
+    """Every device of it reads as erased flash."""
+
+    def written(self, node: str) -> tuple[Reader, int]:
+        return lambda at, size: b"\xff" * size, 64 * MIB
+
+
+def test_the_record_says_of_a_step_that_its_device_reads_as_erased_flash() -> None:
+    """Not of one that writes over no device, and not of members, where mdadm itself writes such bytes."""
+    proofs = {
+        kind: Proof(kind, "x", {"partitions": []})
+        for kind in ("table", "filesystem", "encryption", "array", "mount")
+    }
+    steps = [replace(step(kind, guard=("/dev/x",)), proof=proof) for kind, proof in proofs.items()]
+    steps[-1] = replace(steps[-1], guard=())
+    for world, erased in ((Flash(0), {"table", "filesystem", "encryption"}), (Flickering(0), set())):
+        record = Record()
+        execute_in(plan(*steps), {}, Log(), record, world)
+        assert {name for kind, name in record.lines if kind == "intent"} == {*proofs}
+        assert record.erased == erased
 
 
 def test_a_node_that_is_gone_for_a_moment_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

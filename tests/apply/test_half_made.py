@@ -77,6 +77,8 @@ def test_the_log_of_a_write_journal(head: list[tuple[int, bytes]]) -> None:
     first = 0 if head else DATA - 4096
     assert first_of_others(*head, *empty, journal=True) is None
     assert first_of_others(*head, *empty) == first, "on a member it is data"
+    torn = (empty[1][0] + 512, b"\xff" * 3584)
+    assert first_of_others(*head, *empty, torn, journal=True) is None, "on erased flash"
     full = (empty[0][0], log_block(0, b"a stripe"))
     assert first_of_others(*head, full, journal=True) == first
     assert first_of_others(*head, *empty, (SIZE - 100, b"theirs"), journal=True) is not None

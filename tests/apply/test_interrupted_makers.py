@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -14,6 +15,7 @@ import pytest
 
 from raidplan.apply.decide import maker
 from raidplan.base.filesystems.vfat import _root as root_of_fat
+from raidplan.base.reader import ERASED
 from raidplan.base.size import MIB, SECTOR
 from raidplan.facts.ranges import ends_of
 from raidplan.plan.disk_identity import DiskIdentity
@@ -21,13 +23,16 @@ from tests.apply import makers
 from tests.apply.makers import CLOCK, ENDED, MADE, again, alone, drawn, holds, image_of, made_once, tried
 from tests.images import put
 
-MAKERS, CUTS = 2, 2
-"""So many are drawn every day, of the makers and of the writes of each."""
+MAKERS, CUTS, MORE_CUTS = 2, 2, 12
+"""So many are drawn every day, of the makers and of the writes of each; and of those on erased flash with `--long`."""
+ON_FLASH = {"ext4": (32, MADE["ext4"][1]), "swap": MADE["swap"], "xfs": (300, MADE["xfs"][1])}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    option = metafunc.config.getoption
+    if "on_flash" in metafunc.fixturenames:
+        metafunc.parametrize("on_flash", MADE if option("long") else ON_FLASH)
     if "name" in metafunc.fixturenames:
-        option = metafunc.config.getoption
         drawn_by = Random(f"{option('seed')} makers")
         metafunc.parametrize("name", MADE if option("long") else drawn_by.sample([*MADE], MAKERS))
 
@@ -46,6 +51,46 @@ def test_killed_at_any_write_it_goes_on_and_keeps_what_is_of_others(
     cuts = drawn(made.cuts(), dice, CUTS)
     record_property("counted: sectors of others beside what a maker left", tried(made, cuts, dice))
     record_property("counted: makers killed at a write", len(cuts))
+
+
+def test_on_erased_flash_what_it_did_not_write_is_no_zeroes(
+    on_flash: str, memory: Path, dice: Random | None, record_property: Callable[[str, object], None]
+) -> None:
+    """Beside that lie the zeroes that it wrote."""
+    made = image_of(*(ON_FLASH if dice else {**MADE, **ON_FLASH})[on_flash], memory)
+    made.unwritten = ERASED
+    *before, end = made.cuts()
+    cuts = [*drawn(before, dice or Random(1), 1 if dice else MORE_CUTS), end]
+    record_property("counted: sectors of others beside what a maker left", tried(made, cuts, dice))
+    record_property("counted: makers killed at a write", len(cuts))
+
+
+def test_on_erased_flash_a_sector_with_another_bit_is_of_somebody_else(memory: Path) -> None:
+    made = image_of(*ON_FLASH["ext4"], memory)
+    made.unwritten = ERASED
+    made.cut(made.cuts()[-3])
+    place = 17 * MIB + SECTOR
+    assert made.read(place, SECTOR) == b"\xff" * SECTOR
+    with made.planted(place, bytes(SECTOR)):
+        assert made.own
+    for sector in (b"\xff" * 511 + b"\x7f", bytes(511) + b"\xff"):
+        with made.planted(place, sector):
+            assert not made.own
+    made.past = replace(made.past, erased=frozenset())
+    assert not made.own, "where the journal does not say that the device read so"
+
+
+def test_on_a_disk_of_zeroes_a_sector_of_ones_is_of_somebody_else(tmp_path: Path) -> None:
+    """But not on an array, which is as blank as its members are, each in its own way."""
+    made = image_of(*MADE["ext4 with blocks of 1 KiB"], tmp_path)
+    made.cut(("pwrite64", 30))
+    assert not made.past.erased
+    with made.planted(77 * MIB + SECTOR, b"\xff" * SECTOR):
+        assert not made.own
+        made.kind = "array"
+        assert made.own
+    with made.planted(77 * MIB + SECTOR, b"\xff" * 511):
+        assert not made.own
 
 
 @pytest.mark.parametrize("late", [-2, -1], ids=["in its last write", "at its end"])

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from raidplan.apply.decide.maker import foreign
+from raidplan.base.reader import ERASED
 from raidplan.base.size import MIB, SECTOR
 from raidplan.facts.block import read_at
 from raidplan.facts.lvm import FIELDS, REPORT, parse_lvm
@@ -28,6 +29,7 @@ from raidplan.facts.ranges import ends_of
 from raidplan.facts.run import ENVIRONMENT
 from raidplan.plan.step import Run, Step
 from tests.apply.makers import (
+    ENDED,
     Device,
     OnLoop,
     again,
@@ -63,16 +65,17 @@ Count = Callable[[str, object], None]
 
 
 @pytest.mark.root
-def test_sfdisk(tmp_path: Path, dice: Random | None, record_property: Count) -> None:
-    for name in drawn([*TABLES], dice, 1):
+@pytest.mark.parametrize("unwritten", [0, ERASED])
+def test_sfdisk(unwritten: int, memory: Path, dice: Random | None, record_property: Count) -> None:
+    small = [name for name, (mib, *_) in TABLES.items() if not unwritten or mib <= 64]
+    for name in drawn(small, dice, 1):
         mib, sector, parts = TABLES[name]
         disk = f"size: {mib}MiB, serial: S, logical_block: {sector}, physical_block: 4096, partitions: {{{parts}}}"
-        step = step_of(
-            f"version: 1\nhost: h\nhardware: {{disks: {{d: {{{disk}}}}}}}\n", tmp_path, "partition"
-        )
-        made = OnLoop(step, mib * MIB, tmp_path / "disk", sector)
+        step = step_of(f"version: 1\nhost: h\nhardware: {{disks: {{d: {{{disk}}}}}}}\n", memory, "partition")
+        made = OnLoop(step, mib * MIB, memory / "disk", sector)
+        made.unwritten = unwritten
         try:
-            cuts = drawn(made.cuts(), dice, CUTS)
+            cuts = [*drawn(made.cuts(), dice, CUTS), ENDED]
             record_property("counted: sectors of others beside what a maker left", tried(made, cuts, dice))
             record_property("counted: makers killed at a write", len(cuts))
         finally:
@@ -80,8 +83,10 @@ def test_sfdisk(tmp_path: Path, dice: Random | None, record_property: Count) -> 
 
 
 @pytest.mark.root
-def test_pvcreate(tmp_path: Path, dice: Random | None, record_property: Count) -> None:
-    made = OnLoop(step_of(GROUP, tmp_path, "volume"), 150 * MIB, tmp_path / "disk", more=("--devices", "{}"))
+@pytest.mark.parametrize("unwritten", [0, ERASED])
+def test_pvcreate(unwritten: int, memory: Path, dice: Random | None, record_property: Count) -> None:
+    made = OnLoop(step_of(GROUP, memory, "volume"), 150 * MIB, memory / "disk", more=("--devices", "{}"))
+    made.unwritten = unwritten
     try:
         cuts = drawn(made.cuts(), dice, CUTS)
         record_property("counted: sectors of others beside what a maker left", tried(made, cuts, dice))
@@ -93,8 +98,8 @@ def test_pvcreate(tmp_path: Path, dice: Random | None, record_property: Count) -
 class Group:
     """Two physical volumes on loop devices; a volume is made without a device of it, for which the kernel is asked."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, unwritten: int) -> None:
+        self.folder, self.unwritten = folder, unwritten
         self.files = [folder / "one", folder / "two"]
         self.steps = {number: step_of(GROUP, folder, "volume", number) for number in range(4)}
         self.before: dict[Path, bytes] = {}
@@ -106,7 +111,7 @@ class Group:
         self.nodes = []
         for file in self.files:
             file.touch()
-            blank(file, 150 * MIB)
+            blank(file, 150 * MIB, self.unwritten)
             put(file, 0, self.before.get(file, b""))
         try:
             self.nodes = [attached(file) for file in self.files]
@@ -143,14 +148,14 @@ class Group:
         for number, (node, step) in enumerate(zip(self.nodes, self.steps.values(), strict=False)):
             assert step.proof is not None
             if found[step.proof.key].get("marked"):
-                read = partial(read_at, node)
-                assert [*foreign(step, 150 * MIB, 0, read)] == []
+                others = partial(
+                    foreign, step, 150 * MIB, 0, partial(read_at, node), erased=self.unwritten > 0
+                )
+                assert [*others()] == []
                 for place in drawn(PLACES, dice, 1):
                     kept = read_at(node, place, SECTOR)
                     put(Path(node), place, os.urandom(SECTOR))
-                    assert [*foreign(step, 150 * MIB, 0, read)], (
-                        f"a sector of others at byte {place} is found"
-                    )
+                    assert [*others()], f"a sector of others at byte {place} is found"
                     put(Path(node), place, kept)
                     planted += 1
                 for start, size in ends_of(150 * MIB, [(0, 150 * MIB)], []):
@@ -173,14 +178,16 @@ class Group:
 
 
 @pytest.mark.root
-@pytest.mark.parametrize(("number", "kind"), [(2, "volume_group"), (3, "volume")])
+@pytest.mark.parametrize(
+    ("number", "kind", "unwritten"), [(2, "volume_group", 0), (2, "volume_group", ERASED), (3, "volume", 0)]
+)
 def test_vgcreate_and_lvcreate(
-    number: int, kind: str, tmp_path: Path, dice: Random | None, record_property: Count
+    number: int, kind: str, unwritten: int, memory: Path, dice: Random | None, record_property: Count
 ) -> None:
     """Whole, or not there at all, and then made by the same command."""
-    group, planted = Group(tmp_path), 0
+    group, planted = Group(memory, unwritten), 0
     group.keep(number)
-    log = tmp_path / "trace"
+    log = memory / "trace"
     with group.after(number):
         assert group.run(number, "strace", "-f", "-qq", "-o", str(log), "-e", "trace=io_submit") == 0
         (whole,) = group.found()[kind].values()
@@ -225,13 +232,15 @@ def create(name: str, folder: Path) -> Step:
     return step_of(HEAD.format(last=count - 1, disk=size + 40, size=size, text=text), folder, "array")
 
 
-def test_mdadm(tmp_path: Path, dice: Random | None, record_property: Count) -> None:
+@pytest.mark.parametrize("unwritten", [0, ERASED])
+def test_mdadm(unwritten: int, memory: Path, dice: Random | None, record_property: Count) -> None:
     """Each beginning of its writes, and what the kernel had added when it ended."""
     recorded = json.loads(gzip.decompress(RECORDED.read_bytes()))
     assert set(recorded) == set(ARRAYS)
     chance, planted, tries = dice or Random(1), 0, 0
-    for name in drawn([*ARRAYS], dice, 1):
-        step, record = create(name, tmp_path), recorded[name]
+    small = [name for name, (_, mib, _) in ARRAYS.items() if not unwritten or mib <= 32]
+    for name in drawn(small, dice, 1):
+        step, record = create(name, memory), recorded[name]
         assert isinstance(step.action, Run)
         assert record["argv"] == [*step.action.argv], "record it again"
         writes = record["writes"]
@@ -239,12 +248,13 @@ def test_mdadm(tmp_path: Path, dice: Random | None, record_property: Count) -> N
             left = writes[:number] if number <= len(writes) else record["ended"]
             members = sorted({member for member, _, _ in left})
             for member in members if dice is None else dice.sample(members, 1):
-                file = tmp_path / "member"
+                file = memory / "member"
                 file.touch()
-                blank(file, record["size"])
+                blank(file, record["size"], unwritten)
                 for _, at, data in (one for one in left if one[0] == member):
                     put(file, at, bytes.fromhex(data))
                 device = Device(step, record["size"], file, guard=record["guard"][member])
+                device.unwritten = unwritten
                 planted += alone(device, dice, chance, (name, number, member))
                 tries += 1
     record_property("counted: makers killed at a write", tries)

@@ -40,6 +40,19 @@ def test_what_was_begun_and_what_ended(journal: Journal) -> None:
     assert (past.begun, past.ended, past.made) == ({"b"}, {"a"}, {"array:1"})
 
 
+def test_a_step_that_found_erased_flash(journal: Journal) -> None:
+    """As long as the run is open, also of a step that ended; of one that was begun again, what it found then."""
+    journal.intent("d", erased=True)
+    journal.ended("d", 1.0)
+    journal.intent("e", erased=True)
+    assert read_past(journal.folder).erased == {"d", "e"}
+    journal.intent("e")
+    assert read_past(journal.folder).erased == {"d"}
+    journal.close()
+    journal.begin("{}", "sha256:later")
+    assert read_past(journal.folder).erased == set()
+
+
 def test_a_step_that_failed_has_an_unknown_end(journal: Journal) -> None:
     journal.record_failure("b", "mkfs ended with 1")
     assert "b" in read_past(journal.folder).begun

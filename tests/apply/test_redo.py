@@ -24,9 +24,9 @@ from raidplan.plan.validity import faults
 from raidplan.render.plan_shell import plan_shell
 from tests.apply.record import Record
 from tests.apply.simulated import Simulated, State
-from tests.apply.stacks import OTHER, PHOTOS, Box, plan_of, redone
+from tests.apply.stacks import OTHER, PHOTOS, TB, Box, plan_of, redone
 from tests.apply.uses import uses_of
-from tests.images import MIB, tool
+from tests.images import KIB, MIB, tool
 
 SIZE = 900 * 2**30
 LAYOUT = """\
@@ -100,6 +100,16 @@ def test_a_file_system_that_was_not_finished_is_cleared_with_what_was_found(plan
     assert isinstance(clear.action, Zero) and clear.clears == ("/dev/md/data",) and not clear.destroys
     assert clear.action.found == (SignatureAt.read(f"0 0x438 ext4 {ours}"),)
     assert clear.action.ranges == ((0, FRONT), (box.blocks["md127"].size - BACK, BACK))
+
+
+def test_a_table_that_was_not_finished_is_cleared_at_its_own_places(plan: Plan) -> None:
+    """On erased flash zeroes in a new partition would be no blank bytes to an apply that finds the table whole."""
+    box = Box().disk("sdb", "PAIR-0").table("sdb")
+    box.blocks["sdb"] = replace(box.blocks["sdb"], identity="{d0}")
+    box.put("content", "{d0}", carries=["gpt", "PMBR"])
+    clear, _ = redone(plan, "disk.d0.partition", box)
+    assert isinstance(clear.action, Zero)
+    assert clear.action.ranges == ((0, 24 * KIB), (TB - 20 * KIB, 20 * KIB))
 
 
 @pytest.mark.parametrize("name", ["/dev/md127", "link"])

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from raidplan.base.reader import unerased
 from raidplan.facts.block import read_at
-from raidplan.facts.traces import EDGE, SAMPLES, SMALL, Place, read_traces, words
+from raidplan.facts.traces import EDGE, SAMPLES, SMALL, Place, read_traces, reads_erased, words
 from tests.images import KIB, MIB, PLACES, UUID, image, member, put, superblock, tool, traces
 
 SIZE = 64 * MIB
@@ -36,6 +37,35 @@ def test_f31_a_disk_of_zeroes_is_blank(tmp_path: Path, size: int) -> None:
 def test_f31_erased_flash_is_blank(tmp_path: Path) -> None:
     put(image(tmp_path, 8 * MIB), 0, b"\xff" * (8 * MIB))
     assert traces(tmp_path / "disk") == []
+
+
+@pytest.mark.parametrize(
+    ("pieces", "erased"),
+    [
+        ([], False),
+        ([(0, b"\xff" * SIZE)], True),
+        ([(SIZE // 2, b"\xff" * 4 * MIB)], True),
+        ([(0, b"\xff" * MIB), (SIZE - MIB, b"\xff" * MIB)], False),
+        ([(0, b"\xff\xfe" * (SIZE // 2))], False),
+    ],
+    ids=["zeroes", "erased", "between cleared ends", "at its ends alone", "nearly"],
+)
+def test_a_device_that_reads_as_erased_flash(
+    tmp_path: Path, pieces: list[tuple[int, bytes]], erased: bool
+) -> None:
+    file = image(tmp_path)
+    for at, data in pieces:
+        put(file, at, data)
+    assert reads_erased(partial(read_at, file), SIZE) is erased
+
+
+@given(st.integers(0, 5000), st.integers(0, 3000))
+def test_erased_sectors_read_as_zeroes_and_no_other_byte_does(at: int, size: int) -> None:
+    """Wherever the reading begins and ends."""
+    theirs = b"x" + b"\xff" * 1022 + b"x"
+    disk = b"\xff" * 1024 + theirs + bytes(1024) + b"\xff" * 2048
+    shown = bytes(1024) + theirs + bytes(1024 + 2048)
+    assert unerased(lambda first, length: disk[first : first + length], at, size) == shown[at : at + size]
 
 
 def test_f31_random_bytes_are_not_blank(tmp_path: Path) -> None:

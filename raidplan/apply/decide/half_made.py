@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from raidplan.base.checksum import crc32c
-from raidplan.base.reader import Reader, all_are, little
+from raidplan.base.reader import ERASED, Reader, all_are, little
 from raidplan.base.size import SECTOR, align_up
 from raidplan.facts.machine import Trace
 from raidplan.facts.members import SIZE, Superblock, length, superblocks
@@ -64,8 +64,8 @@ def _of_others(
     """The content, with zeroes in place of what mdadm and the kernel write: superblocks, sectors of ones, headers of our bitmap
     and partial parity log, empty blocks of a log."""
     whole = read(offset, size)
-    if all_are(0, whole):
-        return whole
+    if all_are(0, whole) or all_are(ERASED, whole):
+        return bytes(len(whole))
     data = bytearray(whole)
     for start, end in blocks:
         first, last = (min(max(0, at - offset), len(data)) for at in (start, end))
@@ -74,7 +74,7 @@ def _of_others(
         sector = bytes(data[at : at + SECTOR])
         if all_are(0, sector):
             continue
-        if journal and _empty_block(bytes(data[at : at + LOG_BLOCK])):
+        if journal and _empty_block(sector):
             data[at : at + LOG_HEADER] = bytes(LOG_HEADER)
         elif _bitmap(sector, uuid):
             rest = sector[BITMAP_HEADER:]
@@ -123,6 +123,8 @@ def _bitmap(sector: bytes, uuid: str) -> bool:
     )
 
 
-def _empty_block(block: bytes) -> bool:
-    """A block of a log with nothing in it."""
-    return block[:4] == LOG and block[12:16] == struct.pack("<I", LOG_HEADER) and not any(block[LOG_HEADER:])
+def _empty_block(sector: bytes) -> bool:
+    """A sector that begins a block of a log with nothing in it; a torn write left those behind it as they were."""
+    return (
+        sector[:4] == LOG and sector[12:16] == struct.pack("<I", LOG_HEADER) and not any(sector[LOG_HEADER:])
+    )

@@ -2,6 +2,7 @@
 
 Most of them write many blocks before the one that libblkid knows them by. Where they write the same bytes again with
 the same arguments and the same clock (`facts.run`), each sector of the device must be empty or hold what the file holds.
+Empty is a sector of zeroes; one of 0xFF too, where the device read as erased flash before (`Past.erased`).
 Others mark each block as theirs: mkfs.btrfs (`base/filesystems/`), pvcreate (`own_sectors.py`).
 """
 
@@ -19,7 +20,7 @@ from typing import IO
 from raidplan.apply.decide.own_sectors import of_encryption, of_physical_volume
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.filesystems.type import FilesystemType
-from raidplan.base.reader import Own, Reader, either, same_as, without
+from raidplan.base.reader import Own, Reader, either, same_as, unerased, without
 from raidplan.base.size import MIB, SECTOR
 from raidplan.facts.host import memory_free
 from raidplan.facts.machine import Trace
@@ -34,17 +35,20 @@ MORE = 64 * MIB
 SECONDS = 600
 
 
-def foreign(step: Step, size: int, clock: int, read: Reader, *, carried: bool = False) -> Iterator[Trace]:
+def foreign(
+    step: Step, size: int, clock: int, read: Reader, *, carried: bool = False, erased: bool = False
+) -> Iterator[Trace]:
     """Content of a device of `size` bytes that the interrupted maker of `step` did not write.
 
     `clock` is the second since 1970 that the maker ran with. `carried`: libblkid knows the device as the step's; where
-    nothing else tells whose a sector is, that has to do. Raises OSError.
+    nothing else tells whose a sector is, that has to do. `erased`: what nobody has written may read as erased flash. Raises OSError.
     """
     if next(read_all(read, size), None) is None:
         return
     with own_sectors(step, size, clock, read) as own:
         if own or not carried:
-            others = partial(without, own, read) if own else read
+            others = partial(unerased, read) if erased else read
+            others = partial(without, own, others) if own else others
             yield from read_all(others, size)
             if start := int(str(step.proof.expect.get("data_offset", 0))) if step.proof else 0:
                 yield from read_traces(partial(_behind, others, start), SECTOR, Place(0, size - start))
@@ -70,13 +74,13 @@ def own_sectors(step: Step, size: int, clock: int, read: Reader) -> Iterator[Own
         yield own
 
 
-def pristine(step: Step, size: int, clock: int, read: Reader) -> bool:
+def pristine(step: Step, size: int, clock: int, read: Reader, *, erased: bool = False) -> bool:
     """The device holds the file system of `step` as its maker left it: never mounted for writing. False if unsure. Raises OSError."""
     kind = _type(step)
     if kind is None or not kind.compared or not clock:
         return False
     with _remake(step, size, clock, read) as again:
-        return again is not None and kind.as_made(read, again)
+        return again is not None and kind.as_made(partial(unerased, read) if erased else read, again)
 
 
 def _type(step: Step) -> FilesystemType | None:

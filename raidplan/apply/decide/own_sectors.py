@@ -12,12 +12,14 @@ import uuid
 import zlib
 from collections.abc import Iterator
 
-from raidplan.base.reader import Own, Reader, little
+from raidplan.base.reader import ERASED, Own, Reader, little
 from raidplan.base.size import SECTOR
 from raidplan.facts.luks import header_on
 from raidplan.facts.tables import GPT, ROW, entry_of, extent
 from raidplan.plan.step import Proof
 
+BOOT_CODE = 440
+"""Bytes in front of the boot sector that sfdisk leaves as they are."""
 PROTECTIVE = bytes.fromhex("000200eeffffff01000000")
 """The entry of the boot sector that protects a GPT, without its first byte and the size."""
 HEADER = 92
@@ -35,16 +37,19 @@ CHECKED_FROM = 0xF597A6CF
 """The initial value of LVM's checksums."""
 
 
-def of_table(proof: Proof, script: str, size: int, sector: int) -> Own:
-    """The sectors of the table that sfdisk makes by this `script` on a disk of `size` bytes with logical blocks of `sector` bytes."""
+def of_table(proof: Proof, script: str, size: int, sector: int, *, erased: bool = False) -> Own:
+    """The sectors of the table that sfdisk makes by this `script` on a disk of `size` bytes with logical blocks of `sector` bytes;
+    `erased`: it may have read as erased flash before.
+    """
     front, back = extent(size, sector)
     most = size // sector - 1
-    boot = bytes(447) + PROTECTIVE + struct.pack("<I", min(most, 2**32 - 1)) + bytes(48) + b"\x55\xaa"
+    entry = bytes(7) + PROTECTIVE + struct.pack("<I", min(most, 2**32 - 1)) + bytes(48) + b"\x55\xaa"
+    boots = [bytes([byte]) * BOOT_CODE + entry for byte in ((0, ERASED) if erased else (0,))]
     disk = uuid.UUID(proof.key).bytes_le
 
     def own(offset: int, data: bytes) -> bool:
         if offset == 0:
-            return data == boot
+            return data in boots
         if offset in (sector, size - sector):
             checked = data[:16] + bytes(4) + data[20:HEADER]
             whole = zlib.crc32(checked) == little(data, "I", 16) and not any(data[HEADER:])

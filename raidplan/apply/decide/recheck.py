@@ -16,7 +16,7 @@ from raidplan.apply.decide.own_sectors import of_table
 from raidplan.apply.journal.past import Past
 from raidplan.apply.teardown.cleared import may_be_wiped
 from raidplan.base.identity import Identity
-from raidplan.base.reader import Reader, without
+from raidplan.base.reader import Reader, unerased, without
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.block import read_at, read_blocks
 from raidplan.facts.device_stack import Stack
@@ -74,10 +74,11 @@ def _device(
         # With the sectors that the step has found, old bytes are known from those that came since: of members not all that are read.
         known = past.sectors.get(step.id) and step.proof and step.proof.kind != "array"
         wiped = not known and may_be_wiped(plan, Stack(machine, disks), block.name)
-        more = _as_made(step, identity, read, block.size, machine, clock)
+        erased = step.id in past.erased or _is_joined(block)
+        more = _as_made(step, identity, read, block.size, machine, clock, erased)
         machine = machine.with_more(more)
         rest = without_own_rest(read, past, step, target)
-        stains = _stains(step, identity, rest, block.size, machine, disk, wiped, clock)
+        stains = _stains(step, identity, rest, block.size, machine, disk, wiped, clock, erased)
         amiss: dict[str, Value] = {"stain": next(stains, ""), "used": [*map(as_text, used_by_others(node))]}
     except OSError as error:
         amiss, more = {"stain": f"what cannot be read ({error.strerror})"}, {}
@@ -100,13 +101,20 @@ def _on_encryption(block: BlockFact, machine: Machine) -> bool:
     return False
 
 
-def _as_made(step: Step, identity: str, read: Reader, size: int, machine: Machine, clock: int) -> Found:
+def _is_joined(block: BlockFact) -> bool:
+    """Whether the kernel builds the device from others, of which each is blank in its own way (`facts/unrecognised.py`)."""
+    return bool(block.below) and block.kind != "partition"
+
+
+def _as_made(
+    step: Step, identity: str, read: Reader, size: int, machine: Machine, clock: int, erased: bool
+) -> Found:
     """Marks a file system of ours as pristine where its superblock alone does not show it. Raises OSError."""
     assert step.proof is not None
     found = machine.observe(step.proof.kind, step.proof.key) or {}
     if step.proof.kind != "filesystem" or found.get("device") != identity or found.get("untouched"):
         return {}
-    if not pristine(step, size, clock, read):
+    if not pristine(step, size, clock, read, erased=erased):
         return {}
     return {(step.proof.kind, step.proof.key): {**found, "untouched": True}}
 
@@ -120,10 +128,11 @@ def _stains(
     disk: DiskFact | None,
     wiped: bool,
     clock: int,
+    erased: bool,
 ) -> Iterator[str]:
     assert step.proof is not None
     if step.proof.kind == "table" and disk:
-        traces = _beside_table(step, read, size, disk)
+        traces = _beside_table(step, read, size, disk, erased)
         kept = not wiped
     elif step.proof.kind == "array" and identity != str(step.proof.identity):
         traces = others_on(read, size, step.proof, journal=identity == step.proof.expect.get("journal"))
@@ -132,18 +141,18 @@ def _stains(
         carried = bool(machine.carried(identity))
         if carried and not _fresh(step, identity, machine):
             return  # a loss already
-        traces = foreign(step, size, clock, read, carried=carried)
+        traces = foreign(step, size, clock, read, carried=carried, erased=erased)
         kept = not (wiped and carried)
     # Of a disk that may be wiped, both ends were cleared, and not what lies between.
     counted = (trace for trace in traces if kept or trace.type != "data" or trace.where != "disk" or not FRONT <= trace.offset < size - BACK)  # fmt: skip
     yield from map(words, counted)
 
 
-def _beside_table(step: Step, read: Reader, size: int, disk: DiskFact) -> Iterator[Trace]:
+def _beside_table(step: Step, read: Reader, size: int, disk: DiskFact, erased: bool) -> Iterator[Trace]:
     """Content of a disk beside the table that the step makes, also in the partitions, which it has just made."""
     assert step.proof is not None and isinstance(step.action, Run)
-    own = of_table(step.proof, step.action.stdin, size, disk.logical_block)
-    beside = partial(without, own, read)
+    own = of_table(step.proof, step.action.stdin, size, disk.logical_block, erased=erased)
+    beside = partial(without, own, partial(unerased, read) if erased else read)
     ranges = {*step.new_partitions, *((part.start, part.size) for part in disk.partitions)}
     places = [
         Place(*place, f"the range from byte {place[0]} on", where="partition") for place in sorted(ranges)

@@ -19,9 +19,13 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.members import SIZE, positions
 from raidplan.facts.ranges import behind_all, ends_of, joined, offsets
+from raidplan.facts.tables import extent
 from raidplan.plan.identities import identity_of
 from raidplan.plan.origin import Origin
 from raidplan.plan.step import CLEARS, Proof, Run, Step, Zero
+
+MOST_SECTOR = 4096
+"""Bytes of the largest sector of a disk, with which a partition table takes most room."""
 
 
 def redo(step: Step, machine: Machine, past: Past, made: Mapping[str, str]) -> list[Step]:
@@ -90,10 +94,15 @@ def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, s
 def _zero(node: str, block: BlockFact | None, proof: Proof) -> Zero:
     """Clears both ends and every signature, if nothing new is there; an array's superblock last, because without it what
     mdadm wrote besides could not be told from a person's data. Of an encryption all in front of the data:
-    luksFormat fills it with random bytes, which nobody knows without the header.
+    luksFormat fills it with random bytes, which nobody knows without the header. Of a table its own places alone: on erased
+    flash zeroes in a partition would be no blank bytes.
     """
     if block is None:
         return Zero(node, (), ())
+    if proof.kind == "table":
+        end, backup = extent(block.size, MOST_SECTOR)
+        places = ((0, end), (backup, block.size - backup), *ends_of(block.size, (), offsets(block)))
+        return Zero(node, joined(places), block.found)
     front = (0, min(int(str(proof.expect.get("data_offset", 0))), block.size))
     ranges = joined((*ends_of(block.size, [(0, block.size)], offsets(block)), front))
     at = positions(block.size).get(str(proof.expect.get("metadata"))) if proof.kind == "array" else None

@@ -92,11 +92,12 @@ class Journal:
         self.world.clock = seconds(self._add("open", format=FORMAT, plan=plan_digest, boot=boot_id()))
         self.world.replace(file, plan.encode(), like=file, mode=0o600)
 
-    def record_intent(self, step: str, sectors: bytes = b"") -> None:
-        """Records that the step's effect comes next; `sectors` is what it finds on the device that it clears."""
+    def record_intent(self, step: str, sectors: bytes = b"", *, erased: bool = False) -> None:
+        """Records that the step's effect comes next; `sectors` is what it finds on the device that it clears; `erased`: the device that
+        it writes over reads as erased flash."""
         losses = [loss_to_row(each) for each in self.listed.get(step, ())]
-        clears = {"clears": losses} if losses else {}
-        self._add("intent", step=step, **self._on(step), **self._why(step), **clears, **self._keep(sectors))
+        found = {**({"clears": losses} if losses else {}), **({"erased": True} if erased else {})}
+        self._add("intent", step=step, **self._on(step), **self._why(step), **found, **self._keep(sectors))
 
     def record_end(self, step: str, seconds: float, made: str = "") -> None:
         """Records that the action of the step succeeded; `made` is the object that it creates, `kind:key`."""

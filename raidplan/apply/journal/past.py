@@ -80,6 +80,8 @@ class Past:
     """For each step of this run that clears a device: what was listed of it before that was begun."""
     sectors: Mapping[str, str] = field(default_factory=dict)
     """For each such step, the digest of the file with the sectors that it found (`journal/sectors.py`)."""
+    erased: frozenset[str] = frozenset()
+    """The steps of this run whose device read as erased flash (0xFF) right before: what they did not write may still do so."""
     folder: str = field(default="", compare=False)
     """The folder of the journal; empty for one that was not read from a folder."""
     finished: frozenset[str] = frozenset()

@@ -88,6 +88,7 @@ class _Sum:
     """By step, the fingerprints of the disks below its devices."""
     listed: dict[str, tuple[Loss, ...]] = field(default_factory=dict)
     sectors: dict[str, str] = field(default_factory=dict)
+    erased: set[str] = field(default_factory=set)
     opened: Mapping[str, Any] | None = None
     """The first record of the run that is not closed."""
     plan: str = ""
@@ -136,6 +137,7 @@ class _Sum:
         losses = map(loss_from_row, record.get("clears", ()))
         self.listed[step] = tuple(dict.fromkeys((*self.listed.get(step, ()), *losses)))
         self.sectors[step] = str(record.get("sectors", ""))
+        self.erased = self.erased | {step} if record.get("erased") is True else self.erased - {step}
         self.ended.pop(step, None)
 
     def _end(self, step: str) -> None:
@@ -154,7 +156,15 @@ class _Sum:
 
     def _close(self) -> None:
         self.opened = None
-        for each in (self.begun, self.ended, self.marks, self.disk_marks, self.listed, self.sectors):
+        for each in (
+            self.begun,
+            self.ended,
+            self.marks,
+            self.disk_marks,
+            self.listed,
+            self.sectors,
+            self.erased,
+        ):
             each.clear()
 
     def _take_back(self) -> None:
@@ -194,5 +204,6 @@ class _Sum:
             ended=frozenset(self.ended),
             listed=self.listed,
             sectors=self.sectors,
+            erased=frozenset(self.erased),
             order=tuple(self.ended),
         )
