@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from raidplan.apply.decide.lost_superblocks import STATES, is_given_up
+from raidplan.apply.decide.lost_superblocks import is_given_up
+from raidplan.apply.decide.member_names import called
 from raidplan.apply.decide.redo_steps import half_done
+from raidplan.apply.decide.too_many_lost import NOT_THERE, Loss, is_started, loss_of
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
@@ -90,7 +92,7 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
         if not step.creates or step.proof is None or step.proof.kind != "array":
             continue
         found = machine.observe("array", step.proof.key)
-        if (found and found.get("state") not in STATES) or half_done(step, machine, past):
+        if (found and is_started(found)) or half_done(step, machine, past):
             continue
         missing = missing_members(step, machine, made)
         if not found and (len(missing) == len(step.guard) or is_given_up(step, past)):
@@ -98,10 +100,20 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
         there = len(step.guard) - len(missing)
         figures: dict[str, Figure] = {"there": there, "devices": len(step.guard), "missing": tuple(missing)}
         figures |= {"node": str(found["node"]) if found else step.awaits[0], "uuid": md_form(step.proof.key)}
+        figures |= _lacking(step, missing, loss_of(step, found or NOT_THERE, machine), plan)
         cases = (
             ("inactive", "inactive-incomplete") if found else ("not-assembled", "not-assembled-incomplete")
         )
         yield Refusal("not-started", cases[bool(missing)], step.because, step.line, figures)
+
+
+def _lacking(step: Step, missing: list[str], loss: Loss | None, plan: Plan) -> dict[str, Figure]:
+    """The devices without which the array would start, as a person knows them, and how many more it could lose then."""
+    names, made = called(step, plan), made_nodes(plan)
+    lacking = tuple(name for node, name in names.items() if (Identity.read(node).disk or node) in missing)
+    behind = tuple(name for node, name in names.items() if loss and identity_of(node, made) in loss.behind)
+    left = max(0, loss.survived - len(loss.lost)) if loss else 0
+    return {"lacking": lacking, "behind": behind, "left": left, "level": loss.level if loss else ""}
 
 
 def missing_members(step: Step, machine: Machine, made: Mapping[str, str]) -> list[str]:

@@ -1,0 +1,44 @@
+"""Members of an array as a person knows them: by the layout, by the serial number of their disk, and in a shell."""
+
+from __future__ import annotations
+
+from raidplan.base.hidden import escaped
+from raidplan.base.identity import Identity
+from raidplan.facts import Machine
+from raidplan.plan.disk_identity import IDENTIFIERS, DiskIdentity
+from raidplan.plan.identities import identity_of, made_nodes, node_of
+from raidplan.plan.step import Plan, Step
+
+
+def called(step: Step, plan: Plan) -> dict[str, str]:
+    """The devices of an array's step, by their names in steps: `d00.data (serial WD-1)`."""
+    on = {node: table.guard[0] for table in plan.steps if table.new_partitions for node in table.awaits}
+    marked = {disk.name: identified(disk) for disk in plan.disks}
+    named: dict[str, str] = {}
+    for node, name in zip(step.guard, step.targets[1:], strict=False):
+        mark = marked.get(Identity.read(on.get(node, node)).disk, "")
+        named[node] = f"{name} ({mark})" if mark else name
+    return named
+
+
+def identified(disk: DiskIdentity) -> str:
+    """What the layout tells a disk by: `serial WD-1`; empty where it is named by its node."""
+    return next((f"{name} {value}" for name in IDENTIFIERS if (value := getattr(disk, name))), "")
+
+
+def in_shell(identity: str, machine: Machine) -> str:
+    """The name of a device for a command that a person types, by its identity: a lasting link where there is one."""
+    node = node_of(identity)
+    if node != identity:
+        return node
+    return next((f"/dev/{block.name}" for block in machine.blocks if block.identity == identity), identity)
+
+
+def devices_of(step: Step, plan: Plan, machine: Machine) -> dict[str, str]:
+    """The identity of each device of an array's step, to its name for a command."""
+    made = made_nodes(plan)
+    named = {identity_of(node, made): node for node in step.guard}
+    return {
+        identity: escaped(node if node.startswith("/") else in_shell(identity, machine))
+        for identity, node in named.items()
+    }

@@ -1,0 +1,172 @@
+"""Arrays that have lost more members than their level goes on without.
+
+md keeps one of them running without its data, or does not start it. What is added to it, or made anew, takes the place of a
+member that may only be unplugged, so the one way is to bring the members back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from raidplan.apply.change.members import MISSING
+from raidplan.apply.decide.lost_superblocks import is_given_up
+from raidplan.apply.decide.member_names import called, devices_of, in_shell
+from raidplan.apply.decide.redo_steps import half_done
+from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal
+from raidplan.base.figures import Figures
+from raidplan.base.identity import NODE, Identity, md_form
+from raidplan.base.levels import LEVELS, losses_survived, survives
+from raidplan.base.magic import member_of
+from raidplan.facts import Machine
+from raidplan.facts.arrays import BROKEN, NOT_STARTED
+from raidplan.facts.machine import Properties, texts
+from raidplan.plan.step import Plan, Step
+
+NOT_THERE: Properties = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The slots that an array has lost, of so many; `behind`: the planned members that are there, and older than the others."""
+
+    level: str
+    members: int
+    layout: str | None
+    lost: tuple[int, ...]
+    behind: tuple[str, ...] = ()
+
+    @property
+    def survived(self) -> int:
+        """The number of members that it can always lose."""
+        return min(losses_survived(self.level, self.members, self.layout), self.members - 1)
+
+    @property
+    def is_survived(self) -> bool:
+        """The others have all of the data."""
+        return survives(self.level, self.members, self.layout, self.lost)
+
+
+def too_many_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
+    """A refusal for each such array of the plan, with the commands that assemble it again once its members are back."""
+    for step in plan.steps:
+        if not step.creates or step.proof is None or step.proof.kind != "array":
+            continue
+        if half_done(step, machine, past) or is_given_up(step, past):
+            continue
+        found = machine.observe("array", step.proof.key) or NOT_THERE
+        loss = loss_of(step, found, machine)
+        if loss and (not loss.is_survived or found.get("state") == BROKEN or _unsynced(loss, found)):
+            yield _refusal(step, loss, found, plan, machine)
+
+
+def loss_of(step: Step, found: Properties, machine: Machine) -> Loss | None:
+    """The loss of an array that runs, by its slots; of another one by the superblocks on its devices. None where nothing is
+    left of it, or its level is none that is known here."""
+    assert step.proof is not None
+    if is_started(found):
+        members = texts(found.get("members"))
+        slots = tuple(slot for slot, one in enumerate(members) if _is_lost(one, machine))
+        return _loss(found, len(members), slots)
+    behind = tuple(each for each in _wanted(step) if each in texts(found.get("behind")))
+    there = [each for each in _carrying(step, machine) if each not in behind]
+    others = _others(step, found, machine)
+    if not (found or there or others):
+        return None
+    return _loss(step.proof.expect, len(_wanted(step)), _slots(step, there, others), behind)
+
+
+def is_started(found: Properties) -> bool:
+    """The array is there, and md has started it."""
+    return bool(found) and found.get("state") not in NOT_STARTED
+
+
+def _loss(
+    array: Properties, members: int, lost: tuple[int, ...], behind: tuple[str, ...] = ()
+) -> Loss | None:
+    level, layout = str(array.get("level")), array.get("layout")
+    known = level in LEVELS and members > 0
+    return Loss(level, members, str(layout) if layout else None, lost, behind) if known else None
+
+
+def _unsynced(loss: Loss, found: Properties) -> bool:
+    """Members that md was still rebuilding count for nothing: `degraded` has them too."""
+    degraded = found.get("degraded")
+    return isinstance(degraded, int) and not LEVELS[loss.level].arranged and degraded > loss.survived
+
+
+def _refusal(step: Step, loss: Loss, found: Properties, plan: Plan, machine: Machine) -> Refusal:
+    assert step.proof is not None
+    names = [*called(step, plan).values()]
+    devices = devices_of(step, plan, machine)
+    others = _others(step, found, machine)
+    listed = [name for identity, name in devices.items() if _carries(identity, step, machine)]
+    listed += [in_shell(each, machine) for each in others if each not in devices]
+    back = _loss(step.proof.expect, loss.members, _slots(step, _carrying(step, machine), others))
+    degraded = found.get("degraded")
+    figures: Figures = {
+        "count": max(len(loss.lost), degraded if isinstance(degraded, int) else 0, 1),
+        "devices": loss.members,
+        "lost": tuple(names[slot] for slot in loss.lost if slot < len(names)),
+        "level": loss.level,
+        "survived": loss.survived,
+        "copies": LEVELS[loss.level].arranged,
+        "state": str(found.get("state", "")) if found.get("state") == BROKEN else "",
+        "stop": f"mdadm --stop {found['node']}" if found else "",
+        "runs": is_started(found),
+        "node": step.awaits[0],
+    }
+    if back is None or not back.is_survived or loss.members != len(_wanted(step)):
+        return Refusal("too-many-lost", "", step.because, step.line, figures)
+    force = ("--force",) if LEVELS[loss.level].redundant or loss.behind else ()
+    uuid = f"--uuid={md_form(step.proof.key)}"
+    figures = {
+        **figures,
+        "examine": " ".join(("mdadm", "--examine", *listed)),
+        "command": " ".join(("mdadm", "--assemble", step.awaits[0], uuid, *force, "--readonly", *listed)),
+        "forced": bool(force),
+    }
+    return Refusal("too-many-lost", "back", step.because, step.line, figures)
+
+
+def _is_lost(member: str, machine: Machine) -> bool:
+    """The slot is empty, or its device is gone: a level without redundancy keeps the name of one in its slot."""
+    if member == MISSING:
+        return True
+    nodes = {block.identity for block in machine.blocks}
+    return Identity.read(member).kind == NODE and bool(nodes) and member not in nodes
+
+
+def _wanted(step: Step) -> list[str]:
+    return texts(step.proof.expect.get("members")) if step.proof else []
+
+
+def _carries(identity: str, step: Step, machine: Machine) -> bool:
+    return step.proof is not None and member_of(step.proof.key) in machine.carried(identity)
+
+
+def _carrying(step: Step, machine: Machine) -> list[str]:
+    return [each for each in _wanted(step) if _carries(each, step, machine)]
+
+
+def _others(step: Step, found: Properties, machine: Machine) -> list[str]:
+    """Devices that can be in the place of a planned member: those in the array, and the layout's spares with its superblock.
+
+    Of an array that is not started, md calls all members spares; of one that runs, those that have no data.
+    """
+    spares = texts(step.proof.expect.get("spares")) if step.proof else []
+    inside = [each for each in texts(found.get("members")) if not _is_lost(each, machine)]
+    possible = (*inside, *(each for each in spares if _carries(each, step, machine)))
+    none = [*_wanted(step), *texts(found.get("behind"))]
+    if is_started(found):
+        none += texts(found.get("spares"))
+    else:
+        possible = (*possible, *texts(found.get("spares")))
+    return [each for each in dict.fromkeys(possible) if each not in none]
+
+
+def _slots(step: Step, there: list[str], others: list[str]) -> tuple[int, ...]:
+    """The slots of planned members that are not there; each other device counts as one of them."""
+    lost = [slot for slot, each in enumerate(_wanted(step)) if each not in there]
+    return tuple(lost[len(others) :])
