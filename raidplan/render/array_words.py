@@ -10,8 +10,12 @@ UNSEEN = "so its content cannot be read"
 THERE = f"{AT}: {{there}} of its {{devices}} devices are present"
 UNUSED = "end its use (umount, swapoff, vgchange --activate n, cryptsetup close)"
 OLDER = "{behind:?, ?, without %, which missed its last updates (apply tells then how it comes back)}"
-DEGRADED = "missing: {lacking:6}. {level} has all of its data without: connect it again and boot, or, if it stays away, "
-AFTER = f"{OLDER}; it survives the loss of {{left}} more then. Then apply again"
+DEGRADED = "missing: {lacking:6}. {level} has all of its data without. Connect what is missing and boot, or, if it stays away, "
+UNCLEAN = (
+    "{unclean:?; if md refuses that (dmesg: dirty degraded), writes were cut off, and stripes can be damaged: `%` starts it read-only, so "
+    "that its content can be checked first (fsck -n)}"
+)
+AFTER = f"{OLDER}{UNCLEAN}; after that it survives the loss of {{left}} more. Then apply again"
 UNNEEDED = "only if nobody needs its data, wipe what is left of it by hand"
 LOST = (
     f"{AT}: {{count}} of its {{devices}} members are missing or have failed{{lost:?, ?: %}}{{state:? (md: %)}}, and {{level}} "
@@ -39,7 +43,7 @@ NOT_STARTED: Mapping[str, str] = {
 }
 TOO_MANY_LOST: Mapping[str, str] = {
     "": f"{LOST}. Connect the missing ones again (cables, controller, power) and apply again, which tells the next command. What stays "
-    "lost is only in a backup",
+    f"lost is only in a backup; {UNNEEDED}",
     "back": f"{LOST}. Enough of them are connected: {{stop:?{UNUSED}, then `%`; }}compare Events and Update Time of all (`{{examine}}`; "
     f"one that left long before the others has old data), then `{{command}}`{{forced:?, which writes superblocks and no data}}; {READ_ONLY}",
 }

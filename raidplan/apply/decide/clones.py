@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from raidplan.apply.change.members import MISSING
+from raidplan.apply.decide.too_many_lost import assembled
 from raidplan.apply.refusal import Refusal
-from raidplan.base.identity import Identity, md_form
+from raidplan.base.identity import Identity
 from raidplan.base.levels import LEVELS, survives
 from raidplan.base.magic import member_of
 from raidplan.facts import DiskFact, Machine
@@ -103,12 +104,12 @@ def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machin
         return Refusal("uuid-taken", "clone", step.because, step.line, {**common, "out": out, "back": back})
     replaced = {each.slot: each.member.name for each in clones}
     others = {block.identity: block.name for block in _inside(step.proof.key, machine)}
-    ours = (replaced.get(slot) or others.get(one, "") for slot, one in enumerate(now))
-    devices = " ".join(f"/dev/{name}" for name in ours if name)
+    ours = [replaced.get(slot) or others.get(one, "") for slot, one in enumerate(now)]
+    run = () if all(ours) else ("--run",)
     figures = {
         **common,
         "stop": f"mdadm --stop {node}",
-        "command": f"mdadm --assemble {step.awaits[0]} --uuid={md_form(step.proof.key)} --readonly {devices}",
+        "command": assembled(step, (f"/dev/{name}" for name in ours if name), *run),
         "called": step.awaits[0],
     }
     return Refusal("uuid-taken", "clone-without-way-back", step.because, step.line, figures)

@@ -13,14 +13,16 @@ from collections.abc import Iterator, Mapping
 from raidplan.apply.decide.lost_superblocks import is_given_up
 from raidplan.apply.decide.member_names import called
 from raidplan.apply.decide.redo_steps import half_done
-from raidplan.apply.decide.too_many_lost import NOT_THERE, Loss, is_started, loss_of
+from raidplan.apply.decide.too_many_lost import NOT_THERE, assembled, is_started, loss_of, with_superblock
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figure
 from raidplan.base.identity import Identity, group_of, md_form
+from raidplan.base.levels import LEVELS
 from raidplan.base.magic import member_of
 from raidplan.facts import Machine
+from raidplan.facts.machine import Properties
 from raidplan.facts.prove import differences, differing
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.step import Plan, Step
@@ -100,20 +102,35 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
         there = len(step.guard) - len(missing)
         figures: dict[str, Figure] = {"there": there, "devices": len(step.guard), "missing": tuple(missing)}
         figures |= {"node": str(found["node"]) if found else step.awaits[0], "uuid": md_form(step.proof.key)}
-        figures |= _lacking(step, missing, loss_of(step, found or NOT_THERE, machine), plan)
+        figures |= _lacking(step, missing, found or NOT_THERE, plan, machine)
         cases = (
             ("inactive", "inactive-incomplete") if found else ("not-assembled", "not-assembled-incomplete")
         )
         yield Refusal("not-started", cases[bool(missing)], step.because, step.line, figures)
 
 
-def _lacking(step: Step, missing: list[str], loss: Loss | None, plan: Plan) -> dict[str, Figure]:
-    """The devices without which the array would start, as a person knows them, and how many more it could lose then."""
+def _lacking(
+    step: Step, missing: list[str], found: Properties, plan: Plan, machine: Machine
+) -> dict[str, Figure]:
+    """The devices without which the array would start, as a person knows them, and how many more it could lose then.
+
+    One with parity that is not clean is not started so (`raid5_run` in raid5.c): mdadm has to call it clean before.
+    """
+    loss = loss_of(step, found, machine)
+    if loss is None:
+        return {"lacking": tuple(missing), "behind": (), "left": 0, "level": "", "unclean": ""}
     names, made = called(step, plan), made_nodes(plan)
-    lacking = tuple(name for node, name in names.items() if (Identity.read(node).disk or node) in missing)
-    behind = tuple(name for node, name in names.items() if loss and identity_of(node, made) in loss.behind)
-    left = max(0, loss.survived - len(loss.lost)) if loss else 0
-    return {"lacking": lacking, "behind": behind, "left": left, "level": loss.level if loss else ""}
+    stop = f"mdadm --stop {found['node']} && " if found else ""
+    forced = assembled(step, with_superblock(step, found, plan, machine), "--force")
+    return {
+        "lacking": tuple(
+            name for node, name in names.items() if (Identity.read(node).disk or node) in missing
+        ),
+        "behind": tuple(name for node, name in names.items() if identity_of(node, made) in loss.behind),
+        "left": max(0, loss.survived - len(loss.lost)),
+        "level": loss.level,
+        "unclean": stop + forced if LEVELS[loss.level].parity and loss.lost else "",
+    }
 
 
 def missing_members(step: Step, machine: Machine, made: Mapping[str, str]) -> list[str]:

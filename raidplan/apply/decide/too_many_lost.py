@@ -6,7 +6,7 @@ member that may only be unplugged, so the one way is to bring the members back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from raidplan.apply.change.members import MISSING
@@ -16,6 +16,7 @@ from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal
 from raidplan.base.figures import Figures
+from raidplan.base.hidden import escaped
 from raidplan.base.identity import NODE, Identity, md_form
 from raidplan.base.levels import LEVELS, losses_survived, survives
 from raidplan.base.magic import member_of
@@ -85,9 +86,12 @@ def is_started(found: Properties) -> bool:
 def _loss(
     array: Properties, members: int, lost: tuple[int, ...], behind: tuple[str, ...] = ()
 ) -> Loss | None:
-    level, layout = str(array.get("level")), array.get("layout")
-    known = level in LEVELS and members > 0
-    return Loss(level, members, str(layout) if layout else None, lost, behind) if known else None
+    level, layout = str(array.get("level")), str(array.get("layout") or "") or None
+    try:
+        known = LEVELS[level].copies_of(members, layout) > 0 and members > 0
+    except (KeyError, ValueError):
+        return None  # what this raidplan does not know, it tells nobody to give up
+    return Loss(level, members, layout, lost, behind) if known else None
 
 
 def _unsynced(loss: Loss, found: Properties) -> bool:
@@ -98,13 +102,7 @@ def _unsynced(loss: Loss, found: Properties) -> bool:
 
 def _refusal(step: Step, loss: Loss, found: Properties, plan: Plan, machine: Machine) -> Refusal:
     assert step.proof is not None
-    names = [*called(step, plan).values()]
-    devices = devices_of(step, plan, machine)
-    others = _others(step, found, machine)
-    listed = [name for identity, name in devices.items() if _carries(identity, step, machine)]
-    listed += [in_shell(each, machine) for each in others if each not in devices]
-    back = _loss(step.proof.expect, loss.members, _slots(step, _carrying(step, machine), others))
-    degraded = found.get("degraded")
+    names, degraded = [*called(step, plan).values()], found.get("degraded")
     figures: Figures = {
         "count": max(len(loss.lost), degraded if isinstance(degraded, int) else 0, 1),
         "devices": loss.members,
@@ -113,21 +111,39 @@ def _refusal(step: Step, loss: Loss, found: Properties, plan: Plan, machine: Mac
         "survived": loss.survived,
         "copies": LEVELS[loss.level].arranged,
         "state": str(found.get("state", "")) if found.get("state") == BROKEN else "",
-        "stop": f"mdadm --stop {found['node']}" if found else "",
-        "runs": is_started(found),
         "node": step.awaits[0],
     }
+    slots = _slots(step, _carrying(step, machine), _others(step, found, machine))
+    back = _loss(step.proof.expect, loss.members, slots)
     if back is None or not back.is_survived or loss.members != len(_wanted(step)):
         return Refusal("too-many-lost", "", step.because, step.line, figures)
+    # Without redundancy no member is behind, or none may be.
     force = ("--force",) if LEVELS[loss.level].redundant or loss.behind else ()
-    uuid = f"--uuid={md_form(step.proof.key)}"
-    figures = {
-        **figures,
-        "examine": " ".join(("mdadm", "--examine", *listed)),
-        "command": " ".join(("mdadm", "--assemble", step.awaits[0], uuid, *force, "--readonly", *listed)),
+    listed = with_superblock(step, found, plan, machine)
+    more = {
+        "stop": f"mdadm --stop {found['node']}" if found else "",
+        "examine": f"mdadm --examine {' '.join(listed)}",
+        "command": assembled(step, listed, *force),
         "forced": bool(force),
     }
-    return Refusal("too-many-lost", "back", step.because, step.line, figures)
+    return Refusal("too-many-lost", "back", step.because, step.line, {**figures, **more})
+
+
+def with_superblock(step: Step, found: Properties, plan: Plan, machine: Machine) -> list[str]:
+    """The devices that can be members of an array, by their names in a shell: an array is assembled of no other."""
+    devices = devices_of(step, plan, machine)
+    others = (each for each in _others(step, found, machine) if each not in devices)
+    return [
+        *(name for identity, name in devices.items() if _carries(identity, step, machine)),
+        *(escaped(in_shell(each, machine)) for each in others),
+    ]
+
+
+def assembled(step: Step, devices: Iterable[str], *options: str) -> str:
+    """The command that assembles an array of these devices and lets nobody write to it."""
+    assert step.proof is not None
+    uuid = f"--uuid={md_form(step.proof.key)}"
+    return " ".join(("mdadm", "--assemble", step.awaits[0], uuid, *options, "--readonly", *devices))
 
 
 def _is_lost(member: str, machine: Machine) -> bool:
