@@ -123,7 +123,7 @@ def create_again(step: Step, members: list[BlockFact]) -> tuple[str, ...]:
         )
         kept.append(f"--data-offset={offset // KIB}K")
     devices = [
-        escaped(node if node.startswith("/") else block.node)
+        escaped(node if node.startswith("/") else f"/dev/{block.name}")
         for node, block in zip(step.guard, members, strict=True)
         if block.identity != journal
     ]

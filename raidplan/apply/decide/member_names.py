@@ -11,13 +11,14 @@ from raidplan.plan.step import Plan, Step
 
 
 def called(step: Step, plan: Plan) -> dict[str, str]:
-    """The devices of an array's step, by their names in steps: `d00.data (serial WD-1)`."""
+    """The devices of an array's step, by their identities: `d00.data (serial WD-1)`."""
+    made = made_nodes(plan)
     on = {node: table.guard[0] for table in plan.steps if table.new_partitions for node in table.awaits}
     marked = {disk.name: identified(disk) for disk in plan.disks}
     named: dict[str, str] = {}
     for node, name in zip(step.guard, step.targets[1:], strict=False):
         mark = marked.get(Identity.read(on.get(node, node)).disk, "")
-        named[node] = f"{name} ({mark})" if mark else name
+        named[identity_of(node, made)] = f"{name} ({mark})" if mark else name
     return named
 
 

@@ -90,7 +90,7 @@ def _loss(
     try:
         known = LEVELS[level].copies_of(members, layout) > 0 and members > 0
     except (KeyError, ValueError):
-        return None  # what this raidplan does not know, it tells nobody to give up
+        return None
     return Loss(level, members, layout, lost, behind) if known else None
 
 
@@ -102,11 +102,12 @@ def _unsynced(loss: Loss, found: Properties) -> bool:
 
 def _refusal(step: Step, loss: Loss, found: Properties, plan: Plan, machine: Machine) -> Refusal:
     assert step.proof is not None
-    names, degraded = [*called(step, plan).values()], found.get("degraded")
+    names, degraded = called(step, plan), found.get("degraded")
+    wanted = _wanted(step)
     figures: Figures = {
         "count": max(len(loss.lost), degraded if isinstance(degraded, int) else 0, 1),
         "devices": loss.members,
-        "lost": tuple(names[slot] for slot in loss.lost if slot < len(names)),
+        "lost": tuple(names.get(wanted[slot], wanted[slot]) for slot in loss.lost if slot < len(wanted)),
         "level": loss.level,
         "survived": loss.survived,
         "copies": LEVELS[loss.level].arranged,
@@ -115,7 +116,7 @@ def _refusal(step: Step, loss: Loss, found: Properties, plan: Plan, machine: Mac
     }
     slots = _slots(step, _carrying(step, machine), _others(step, found, machine))
     back = _loss(step.proof.expect, loss.members, slots)
-    if back is None or not back.is_survived or loss.members != len(_wanted(step)):
+    if back is None or not back.is_survived or loss.members != len(wanted):
         return Refusal("too-many-lost", "", step.because, step.line, figures)
     # Without redundancy no member is behind, or none may be.
     force = ("--force",) if LEVELS[loss.level].redundant or loss.behind else ()
@@ -134,7 +135,7 @@ def with_superblock(step: Step, found: Properties, plan: Plan, machine: Machine)
     devices = devices_of(step, plan, machine)
     others = (each for each in _others(step, found, machine) if each not in devices)
     return [
-        *(name for identity, name in devices.items() if _carries(identity, step, machine)),
+        *(name for identity, name in devices.items() if carries(identity, step, machine)),
         *(escaped(in_shell(each, machine)) for each in others),
     ]
 
@@ -158,12 +159,13 @@ def _wanted(step: Step) -> list[str]:
     return texts(step.proof.expect.get("members")) if step.proof else []
 
 
-def _carries(identity: str, step: Step, machine: Machine) -> bool:
+def carries(identity: str, step: Step, machine: Machine) -> bool:
+    """The device has the superblock of the step's array."""
     return step.proof is not None and member_of(step.proof.key) in machine.carried(identity)
 
 
 def _carrying(step: Step, machine: Machine) -> list[str]:
-    return [each for each in _wanted(step) if _carries(each, step, machine)]
+    return [each for each in _wanted(step) if carries(each, step, machine)]
 
 
 def _others(step: Step, found: Properties, machine: Machine) -> list[str]:
@@ -173,7 +175,7 @@ def _others(step: Step, found: Properties, machine: Machine) -> list[str]:
     """
     spares = texts(step.proof.expect.get("spares")) if step.proof else []
     inside = [each for each in texts(found.get("members")) if not _is_lost(each, machine)]
-    possible = (*inside, *(each for each in spares if _carries(each, step, machine)))
+    possible = (*inside, *(each for each in spares if carries(each, step, machine)))
     none = [*_wanted(step), *texts(found.get("behind"))]
     if is_started(found):
         none += texts(found.get("spares"))
