@@ -20,7 +20,7 @@ UNNEEDED = "only if nobody needs its data, wipe what is left of it by hand"
 LOST = (
     f"{AT}: {{count}} of its {{devices}} members are missing or have failed{{lost:?, ?: %}}{{state:? (md: %)}}, and {{level}} "
     "survives the loss of {survived}{copies:?, of more only where another copy of the same data is left}. The data may be intact on "
-    "them, so nothing here is overwritten; `mdadm --add` and `mdadm --create` would destroy it: use neither"
+    "them, so nothing here is overwritten; mdadm --add and mdadm --create would destroy it: use neither"
 )
 READ_ONLY = (
     "the array is read-only then: check its content without writing (fsck -n, mount -o ro), and if it is right, "

@@ -208,8 +208,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "mapping": "{place} exists already, and is not the encryption of line {line}",
     },
     "uuid-taken": {
-        "member": f"{{part:?% of }}{{place}} is a member of the array {{uuid}}, which the layout makes of other disks: {AWAY}",
-        "partition": f"{{place}} has the UUID {{uuid}} of a partition of the layout: {AWAY}",
+        "member": f"{{part:?% of }}{{place}}{{mark:? (%)}} is a member of the array {{uuid}}, which the layout makes of other disks: {AWAY}",
+        "partition": f"{{place}}{{mark:? (%)}} has the UUID {{uuid}} of a partition of the layout: {AWAY}",
         "copy": "{devices: and } have the same {name} {uuid}{copies:?, ?, and by the serial number in the layout % is the copy}: unplug the "
         "copy, or give it another one ({command})",
         **CLONES,

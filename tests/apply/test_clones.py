@@ -109,4 +109,4 @@ def test_of_two_disks_with_one_table_the_layout_tells_which_is_the_copy(tmp_path
     box = cloned(plan, "disk")
     box.blocks["md127"] = replace(box.blocks["md127"], below=("sdb1", "sdc1"))
     (reason,) = [each for each in decided(plan, box).refusals if each.case == "copy"]
-    assert reason.figures["copies"] == ("/dev/sda",)
+    assert reason.figures["copies"] == ("/dev/sda (serial COPY)",)

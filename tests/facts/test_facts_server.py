@@ -170,7 +170,7 @@ def test_inactive_array(server):
 @pytest.mark.parametrize("updates, behind", [(0, False), (1, False), (2, True)])
 def test_a_member_that_missed_updates_is_behind(server, updates, behind):
     """md starts an array with one that missed the last; while it runs, that does not matter."""
-    block = bytearray(open(server.root / "dev/sda1", "rb").read(8192)[4096:])
+    block = bytearray(read_at(server.root / "dev/sda1", 4096, 4096))
     for place, size in ((200, 8), (216, 4)):  # the events, and the checksum, which is a sum
         number = int.from_bytes(block[place : place + size], "little") + updates
         block[place : place + size] = number.to_bytes(size, "little")

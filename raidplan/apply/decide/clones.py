@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from raidplan.apply.change.members import MISSING
+from raidplan.apply.decide.member_names import identified
 from raidplan.apply.decide.too_many_lost import assembled
 from raidplan.apply.refusal import Refusal
 from raidplan.base.identity import Identity
@@ -43,7 +44,7 @@ def clones_in_arrays(plan: Plan, machine: Machine) -> Iterator[Refusal]:
             continue
         found = machine.observe("array", step.proof.key)
         if found and (clones := [*_clones(step, found, machine, made)]):
-            yield _refusal(step, found, clones, machine)
+            yield from _refusal(step, found, clones, machine)
 
 
 def _clones(step: Step, found: Properties, machine: Machine, made: dict[str, str]) -> Iterator[Clone]:
@@ -79,7 +80,7 @@ def _is_of_layout(block: BlockFact, stack: Stack) -> bool:
     return any(Identity.read(each.identity).disk for each in below)
 
 
-def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machine) -> Refusal:
+def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machine) -> Iterator[Refusal]:
     """The one way: out with the only clone where the array goes on without it, else the array is stopped."""
     assert step.proof is not None
     level, layout = str(found.get("level")), found.get("layout")
@@ -101,7 +102,8 @@ def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machin
         clone, member = f"/dev/{first.device.name}", f"/dev/{first.member.name}"
         out = (f"mdadm {node} --fail {clone}", f"mdadm {node} --remove {clone}")
         back = (f"mdadm --zero-superblock {member}", f"mdadm {node} --add {member}")
-        return Refusal("uuid-taken", "clone", step.because, step.line, {**common, "out": out, "back": back})
+        yield Refusal("uuid-taken", "clone", step.because, step.line, {**common, "out": out, "back": back})
+        return
     replaced = {each.slot: each.member.name for each in clones}
     others = {block.identity: block.name for block in _inside(step.proof.key, machine)}
     ours = [replaced.get(slot) or others.get(one, "") for slot, one in enumerate(now)]
@@ -112,12 +114,11 @@ def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machin
         "command": assembled(step, (f"/dev/{name}" for name in ours if name), *run),
         "called": step.awaits[0],
     }
-    return Refusal("uuid-taken", "clone-without-way-back", step.because, step.line, figures)
+    yield Refusal("uuid-taken", "clone-without-way-back", step.because, step.line, figures)
 
 
 def _told(block: BlockFact, machine: Machine) -> str:
     """A device and what tells its disk: `/dev/sdd1 (serial WD-2)`."""
     base = Stack(machine, {}).base(block.name)
     disk = next((disk for disk in machine.disks if disk.kernel_name in base), DiskFact("", "", 0))
-    mark = next((f"{name} {value}" for name in STRONG if (value := getattr(disk, name))), "without a serial")
-    return f"/dev/{block.name} ({mark})"
+    return f"/dev/{block.name} ({identified(disk, STRONG) or 'without a serial'})"

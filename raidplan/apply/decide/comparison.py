@@ -38,8 +38,8 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
     say that it was begun and never finished. While an array has no data, or a clone in it, that is the one reason, and no
     step remains.
     """
-    if without := [*_without_data(plan, machine, past)]:
-        return replace(plan, steps=()), without
+    if without := _without_data(plan, machine, past):
+        return replace(plan, steps=()), [*without]
     kept: dict[str, Step] = {}
     unnamed, refusals = _unnamed(plan, machine, past)
     for step in plan.steps:
@@ -67,13 +67,13 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
     return replace(plan, steps=tuple(left)), refusals
 
 
-def _without_data(plan: Plan, machine: Machine, past: Past) -> list[Refusal]:
+def _without_data(plan: Plan, machine: Machine, past: Past) -> tuple[Refusal, ...]:
     """The reasons of the first kind that there is: each explains those that would come after it."""
     return (
-        [*superblocks_lost(plan, machine, past)]
-        or [*clones_in_arrays(plan, machine)]
-        or [*too_many_lost(plan, machine, past)]
-        or [*not_started(plan, machine, past)]
+        (*superblocks_lost(plan, machine, past),)
+        or (*clones_in_arrays(plan, machine),)
+        or (*too_many_lost(plan, machine, past),)
+        or (*not_started(plan, machine, past),)
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity
-from raidplan.facts import Machine
+from raidplan.facts import DiskFact, Machine
 from raidplan.plan.disk_identity import IDENTIFIERS, DiskIdentity
 from raidplan.plan.identities import identity_of, made_nodes, node_of
 from raidplan.plan.step import Plan, Step
@@ -22,9 +24,9 @@ def called(step: Step, plan: Plan) -> dict[str, str]:
     return named
 
 
-def identified(disk: DiskIdentity) -> str:
-    """What the layout tells a disk by: `serial WD-1`; empty where it is named by its node."""
-    return next((f"{name} {value}" for name in IDENTIFIERS if (value := getattr(disk, name))), "")
+def identified(disk: DiskIdentity | DiskFact, by: Iterable[str] = IDENTIFIERS) -> str:
+    """What tells a disk from others: `serial WD-1`; empty where nothing but its node does."""
+    return next((f"{name} {escaped(value)}" for name in by if (value := getattr(disk, name))), "")
 
 
 def in_shell(identity: str, machine: Machine) -> str:

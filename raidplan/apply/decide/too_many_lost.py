@@ -6,7 +6,7 @@ member that may only be unplugged, so the one way is to bring the members back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from raidplan.apply.change.members import MISSING
@@ -59,7 +59,7 @@ def too_many_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]
         found = machine.observe("array", step.proof.key) or NOT_THERE
         loss = loss_of(step, found, machine)
         if loss and (not loss.is_survived or found.get("state") == BROKEN or _unsynced(loss, found)):
-            yield _refusal(step, loss, found, plan, machine)
+            yield from _refusal(step, loss, found, plan, machine)
 
 
 def loss_of(step: Step, found: Properties, machine: Machine) -> Loss | None:
@@ -71,7 +71,7 @@ def loss_of(step: Step, found: Properties, machine: Machine) -> Loss | None:
         slots = tuple(slot for slot, one in enumerate(members) if _is_lost(one, machine))
         return _loss(found, len(members), slots)
     behind = tuple(each for each in _wanted(step) if each in texts(found.get("behind")))
-    there = [each for each in _carrying(step, machine) if each not in behind]
+    there = tuple(each for each in _carrying(step, machine) if each not in behind)
     others = _others(step, found, machine)
     if not (found or there or others):
         return None
@@ -100,8 +100,8 @@ def _unsynced(loss: Loss, found: Properties) -> bool:
     return isinstance(degraded, int) and not LEVELS[loss.level].arranged and degraded > loss.survived
 
 
-def _refusal(step: Step, loss: Loss, found: Properties, plan: Plan, machine: Machine) -> Refusal:
-    assert step.proof is not None
+def _refusal(step: Step, loss: Loss, found: Properties, plan: Plan, machine: Machine) -> Iterator[Refusal]:
+    """The refusal with the commands, if enough members are connected; else they have to be, first."""
     names, degraded = called(step, plan), found.get("degraded")
     wanted = _wanted(step)
     figures: Figures = {
@@ -117,7 +117,8 @@ def _refusal(step: Step, loss: Loss, found: Properties, plan: Plan, machine: Mac
     slots = _slots(step, _carrying(step, machine), _others(step, found, machine))
     back = _loss(step.proof.expect, loss.members, slots)
     if back is None or not back.is_survived or loss.members != len(wanted):
-        return Refusal("too-many-lost", "", step.because, step.line, figures)
+        yield Refusal("too-many-lost", "", step.because, step.line, figures)
+        return
     # Without redundancy no member is behind, or none may be.
     force = ("--force",) if LEVELS[loss.level].redundant or loss.behind else ()
     listed = with_superblock(step, found, plan, machine)
@@ -127,17 +128,17 @@ def _refusal(step: Step, loss: Loss, found: Properties, plan: Plan, machine: Mac
         "command": assembled(step, listed, *force),
         "forced": bool(force),
     }
-    return Refusal("too-many-lost", "back", step.because, step.line, {**figures, **more})
+    yield Refusal("too-many-lost", "back", step.because, step.line, {**figures, **more})
 
 
-def with_superblock(step: Step, found: Properties, plan: Plan, machine: Machine) -> list[str]:
+def with_superblock(step: Step, found: Properties, plan: Plan, machine: Machine) -> tuple[str, ...]:
     """The devices that can be members of an array, by their names in a shell: an array is assembled of no other."""
     devices = devices_of(step, plan, machine)
     others = (each for each in _others(step, found, machine) if each not in devices)
-    return [
+    return (
         *(name for identity, name in devices.items() if carries(identity, step, machine)),
         *(escaped(in_shell(each, machine)) for each in others),
-    ]
+    )
 
 
 def assembled(step: Step, devices: Iterable[str], *options: str) -> str:
@@ -155,8 +156,8 @@ def _is_lost(member: str, machine: Machine) -> bool:
     return Identity.read(member).kind == NODE and bool(nodes) and member not in nodes
 
 
-def _wanted(step: Step) -> list[str]:
-    return texts(step.proof.expect.get("members")) if step.proof else []
+def _wanted(step: Step) -> tuple[str, ...]:
+    return tuple(texts(step.proof.expect.get("members")) if step.proof else ())
 
 
 def carries(identity: str, step: Step, machine: Machine) -> bool:
@@ -164,11 +165,11 @@ def carries(identity: str, step: Step, machine: Machine) -> bool:
     return step.proof is not None and member_of(step.proof.key) in machine.carried(identity)
 
 
-def _carrying(step: Step, machine: Machine) -> list[str]:
-    return [each for each in _wanted(step) if carries(each, step, machine)]
+def _carrying(step: Step, machine: Machine) -> tuple[str, ...]:
+    return tuple(each for each in _wanted(step) if carries(each, step, machine))
 
 
-def _others(step: Step, found: Properties, machine: Machine) -> list[str]:
+def _others(step: Step, found: Properties, machine: Machine) -> tuple[str, ...]:
     """Devices that can be in the place of a planned member: those in the array, and the layout's spares with its superblock.
 
     Of an array that is not started, md calls all members spares; of one that runs, those that have no data.
@@ -181,10 +182,10 @@ def _others(step: Step, found: Properties, machine: Machine) -> list[str]:
         none += texts(found.get("spares"))
     else:
         possible = (*possible, *texts(found.get("spares")))
-    return [each for each in dict.fromkeys(possible) if each not in none]
+    return tuple(each for each in dict.fromkeys(possible) if each not in none)
 
 
-def _slots(step: Step, there: list[str], others: list[str]) -> tuple[int, ...]:
+def _slots(step: Step, there: Collection[str], others: Sequence[str]) -> tuple[int, ...]:
     """The slots of planned members that are not there; each other device counts as one of them."""
     lost = [slot for slot, each in enumerate(_wanted(step)) if each not in there]
     return tuple(lost[len(others) :])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from raidplan.apply.decide.member_names import identified
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.filesystems import uuid_modes
 from raidplan.base.identity import Identity, disk_word
@@ -14,6 +15,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import texts
 from raidplan.facts.prove import differing
+from raidplan.plan.disk_identity import STRONG
 from raidplan.plan.step import Plan, Proof, Step
 
 MEMBER = "linux_raid_member"
@@ -35,12 +37,16 @@ def doubles(steps: Iterable[Step], machine: Machine, own: Iterable[DiskFact]) ->
     told = _exchanged([proof for proof in made if proof.kind == "array"], machine)
     partitions = {row.uuid for proof in made for row in proof.partitions}
     for disk in others:
+        mark = identified(disk, STRONG)
         for trace in disk.traces:
             if trace.type == MEMBER and trace.uuid in arrays and (trace.uuid, disk.kernel_name) not in told:
-                yield refusal("uuid-taken", "member", place=disk.node, part=trace.place, uuid=trace.uuid)
+                place = disk.node
+                yield refusal(
+                    "uuid-taken", "member", place=place, part=trace.place, uuid=trace.uuid, mark=mark
+                )
         for part in disk.partitions:
             if part.uuid in partitions:
-                yield refusal("uuid-taken", "partition", place=part.node, uuid=part.uuid)
+                yield refusal("uuid-taken", "partition", place=part.node, uuid=part.uuid, mark=mark)
 
 
 def _exchanged(arrays: Iterable[Proof], machine: Machine) -> set[tuple[str, str]]:
@@ -74,7 +80,10 @@ def copied(plan: Plan, machine: Machine) -> Iterator[Refusal]:
                 names = tuple(Identity.read(device).disk or device for device in devices)
                 # Of disks, the layout has the serial number of the one that is meant.
                 others = {*devices} - disks if kind == "table" and not disks.isdisjoint(devices) else ()
-                copies = tuple(sorted(others))
+                disks_of = {disk.node: identified(disk, STRONG) for disk in machine.disks}
+                copies = tuple(
+                    f"{each} ({disks_of.get(each) or 'without a serial'})" for each in sorted(others)
+                )
                 yield refusal(
                     "uuid-taken", "copy", devices=names, name=called, uuid=uuid, command=tool, copies=copies
                 )
