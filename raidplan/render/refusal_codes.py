@@ -68,7 +68,7 @@ CODES: Mapping[Code, tuple[str, str]] = {
     ),
     "too-many-lost": (
         "An array has lost more members than its level goes on without.",
-        "Bring them back; add nothing to it and make nothing anew. Then run the commands in the message.",
+        "Bring them back, and add nothing: the message has the commands.",
     ),
     "differs": (
         "What stands differs from the layout, and apply does not change that in place.",

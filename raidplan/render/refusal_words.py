@@ -49,7 +49,7 @@ NO_COPY = (
     "content is lost, and only then wipe it by hand (wipefs --all {node})"
 )
 KEPT = (
-    "apply kept the header as it was made: see first, without writing, whether a key opens it there (`cryptsetup open --test-passphrase "
+    "apply kept the header as it was made, with its keys of then: see first, without writing, whether one opens it (`cryptsetup open --test-passphrase "
     "--header {file} {node}`); if so, write it back (`cryptsetup luksHeaderRestore {node} --header-backup-file {file}`), then apply again"
 )
 
