@@ -14,6 +14,7 @@ from raidplan.apply.change.members import MISSING
 from raidplan.apply.decide.member_names import identified
 from raidplan.apply.decide.too_many_lost import assembled
 from raidplan.apply.refusal import Refusal
+from raidplan.base.figures import Figures
 from raidplan.base.identity import Identity
 from raidplan.base.levels import LEVELS, survives
 from raidplan.base.magic import member_of
@@ -92,7 +93,7 @@ def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machin
         and level in LEVELS
         and survives(level, len(now), str(layout) if layout else None, [*lost, first.slot])
     )
-    common = {
+    common: Figures = {
         "clones": tuple(_told(each.device, machine) for each in clones),
         "members": tuple(f"{each.name}: {_told(each.member, machine)}" for each in clones),
         "uuid": step.proof.key,
@@ -108,7 +109,7 @@ def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machin
     others = {block.identity: block.name for block in _inside(step.proof.key, machine)}
     ours = [replaced.get(slot) or others.get(one, "") for slot, one in enumerate(now)]
     run = () if all(ours) else ("--run",)
-    figures = {
+    figures: Figures = {
         **common,
         "stop": f"mdadm --stop {node}",
         "command": assembled(step, (f"/dev/{name}" for name in ours if name), *run),

@@ -25,7 +25,7 @@ def called(step: Step, plan: Plan) -> dict[str, str]:
 
 
 def identified(disk: DiskIdentity | DiskFact, by: Iterable[str] = IDENTIFIERS) -> str:
-    """What tells a disk from others: `serial WD-1`; empty where nothing but its node does."""
+    """An identifier that tells a disk from others: `serial WD-1`; empty where nothing but its node does."""
     return next((f"{name} {escaped(value)}" for name in by if (value := getattr(disk, name))), "")
 
 

@@ -102,6 +102,7 @@ def _unsynced(loss: Loss, found: Properties) -> bool:
 
 def _refusal(step: Step, loss: Loss, found: Properties, plan: Plan, machine: Machine) -> Iterator[Refusal]:
     """The refusal with the commands, if enough members are connected; else they have to be, first."""
+    assert step.proof is not None
     names, degraded = called(step, plan), found.get("degraded")
     wanted = _wanted(step)
     figures: Figures = {
@@ -122,7 +123,7 @@ def _refusal(step: Step, loss: Loss, found: Properties, plan: Plan, machine: Mac
     # Without redundancy no member is behind, or none may be.
     force = ("--force",) if LEVELS[loss.level].redundant or loss.behind else ()
     listed = with_superblock(step, found, plan, machine)
-    more = {
+    more: Figures = {
         "stop": f"mdadm --stop {found['node']}" if found else "",
         "examine": f"mdadm --examine {' '.join(listed)}",
         "command": assembled(step, listed, *force),
