@@ -25,8 +25,9 @@ __all__ = ["impatient"]
 CODES = ("differs", "too-many-lost", "target-not-blank", "uuid-taken")
 
 
-def plan(folder: Path, level: str, members: int) -> Plan:
-    text = LAYOUT.replace(", wipe: true", "").replace("<0-1>", f"<0-{members - 1}>")
+def plan(folder: Path, level: str, members: int, *, wipe: bool = False) -> Plan:
+    text = LAYOUT if wipe else LAYOUT.replace(", wipe: true", "")
+    text = text.replace("<0-1>", f"<0-{members - 1}>")
     return plan_of(text.replace("raid1", level), folder)
 
 
@@ -91,8 +92,10 @@ def test_a_mirrored_stripe_goes_on_without_one_of_each_pair(tmp_path: Path) -> N
     assert survives("raid10", 4, "n2", (0, 3)) and not survives("raid10", 4, "n2", (2, 3))
 
 
-def test_members_that_are_away_are_named_and_no_command_is_said(tmp_path: Path) -> None:
-    whole = plan(tmp_path, "raid5", 3)
+@pytest.mark.parametrize("wipe", [False, True])
+def test_members_that_are_away_are_named_and_no_command_is_said(wipe: bool, tmp_path: Path) -> None:
+    """Whatever may be wiped: the array is one of the layout."""
+    whole = plan(tmp_path, "raid5", 3, wipe=wipe)
     box = standing(whole)
     found = the_array(box)
     away = found["members"][:2]

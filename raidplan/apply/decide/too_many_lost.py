@@ -151,10 +151,10 @@ def assembled(step: Step, devices: Iterable[str], *options: str) -> str:
 
 def _is_lost(member: str, machine: Machine) -> bool:
     """The slot is empty, or its device is gone: a level without redundancy keeps the name of one in its slot."""
-    if member == MISSING:
-        return True
+    if member == MISSING or Identity.read(member).kind != NODE:
+        return member == MISSING
     nodes = {block.identity for block in machine.blocks}
-    return Identity.read(member).kind == NODE and bool(nodes) and member not in nodes
+    return bool(nodes) and member not in nodes
 
 
 def _wanted(step: Step) -> tuple[str, ...]:
