@@ -138,6 +138,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "swap-in-use": f"{DIFFERS}; swap in use keeps its label: switch it off (swapoff {{node}}), then apply again",
         "table": f"{DIFFERS}; by hand, after a backup: move the content of the partitions, then sfdisk {{node}}",
         "types": f"{DIFFERS}; only the types differ: {{kept:?write the type that is there (%), or }}by hand: {{commands:, then }}",
+        "group-incomplete": f"{DIFFERS}; {{count}} of its devices are missing: connect them again, or start what they are on, then apply again; "
+        "vgextend brings no data back, and vgreduce --removemissing gives up the volumes on them",
         "group-devices": f"{DIFFERS}; by hand: {{commands:, or }}",
         "root-elsewhere": f"{DIFFERS}; this system runs from another file system: in a rescue system, name the folder below which the "
         "machine is made: --target /mnt",

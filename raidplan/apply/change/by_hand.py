@@ -81,6 +81,8 @@ def by_hand(
     now, planned = found.get(name), expect[name]
     if (kind, name) == ("table", "partitions") and (advice := _table(node, now, planned, arrays)):
         return advice
+    if (kind, name) == ("volume_group", "devices") and found.get("missing"):
+        return Advice("group-incomplete", {"count": int(str(found["missing"]))})
     if (kind, node) == ("mount", "/"):
         return Advice("root-elsewhere")
     if name == "blocks":
