@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from types import MappingProxyType
 
-from raidplan.apply.decide.lost_superblocks import STATES
 from raidplan.apply.decide.not_started import missing_members
+from raidplan.apply.decide.too_many_lost import too_many_lost
+from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Code, Refusal, refusal
 from raidplan.apply.strangers import inside, mounted, strangers
 from raidplan.apply.world import World
@@ -16,6 +17,7 @@ from raidplan.base.figures import Figure
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.identity import md_form
 from raidplan.facts import Machine
+from raidplan.facts.arrays import NOT_STARTED
 from raidplan.facts.machine import texts
 from raidplan.facts.match import match
 from raidplan.facts.run import Result
@@ -24,7 +26,7 @@ from raidplan.plan.step import RANDOM, Plan, Run, Step
 
 Command = tuple[str, ...]
 OPEN = ("cryptsetup", "open")
-UNWRITTEN = (*STATES, "readonly", "read-auto")
+UNWRITTEN = (*NOT_STARTED, "readonly", "read-auto")
 """Values of `array_state` in which md writes no superblock, nor starts a resync (md.rst of the kernel)."""
 
 
@@ -149,10 +151,14 @@ def _arrays(plan: Plan, machine: Machine, wish: Wish) -> Iterator[Command | Refu
     writes its first page, and all of one that is out of date, as it loads it in any state (`md_bitmap_load`, md-bitmap.c).
     """
     made = made_nodes(plan)
+    lost = {each.place: each for each in too_many_lost(plan, machine, Past())}
     for step in _steps(plan, "array"):
         assert step.proof
         found = machine.observe("array", step.proof.key)
-        if found and found.get("state") not in STATES:
+        if step.because in lost:
+            yield lost[step.because]
+            continue
+        if found and found.get("state") not in NOT_STARTED:
             continue
         missing = missing_members(step, machine, made)
         if missing and not wish.degraded:

@@ -19,6 +19,7 @@ from raidplan.apply.configuration.files import write
 from raidplan.apply.configuration.initramfs import renew
 from raidplan.apply.decide.as_found import AsFound
 from raidplan.apply.journal.made import made_by
+from raidplan.apply.journal.past import header_as
 from raidplan.apply.progress import written_share
 from raidplan.apply.recheck_target import Decided
 from raidplan.apply.refusal import Refusal
@@ -291,7 +292,7 @@ class Work:
     def _keep_header(self, step: Step) -> None:
         """Copies a new LUKS header, without which no key opens anything. Raises OSError."""
         if self.headers and makes(step) == "encryption" and step.proof and "data_offset" in step.proof.expect:
-            name = f"{step.proof.key}.luks"
+            name = header_as(step.proof.key)
             self.headers.mkdir(0o700, exist_ok=True)
             size = int(str(step.proof.expect["data_offset"]))
             header = self.world.bytes_at(self.resolved(step.guard[0]), 0, size)

@@ -15,7 +15,7 @@ from raidplan.facts.uses import Use
 Code = Literal[
     "disk-unmatched", "disk-not-blank", "kept-differs", "disk-read-only", "disk-unreadable", "target-not-blank",
     "in-use", "in-use-elsewhere", "open-for-writing", "not-understood", "hidden-from-lvm", "shared", "firmware",
-    "needed-at-boot", "not-started", "differs", "runs-under-other-name", "superblocks-lost", "not-of-that-step",
+    "needed-at-boot", "not-started", "too-many-lost", "differs", "runs-under-other-name", "superblocks-lost", "not-of-that-step",
     "gone", "not-in-journal", "not-as-planned", "not-whole", "not-looked-at", "name-taken", "uuid-taken",
     "terminal-missing", "passphrase-unfit", "passphrase-differs", "passphrase-wrong", "key-file", "key-wrong",
     "undo-interrupted", "interrupted-elsewhere", "machine-changed", "not-in-plan", "journal-hidden", "not-mountable",

@@ -7,7 +7,7 @@ raid5.h of Linux for the layouts. What an array can become stands in `plan/chang
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from fractions import Fraction
 from types import MappingProxyType
@@ -198,6 +198,12 @@ def redundancy(level: str, members: int, layout: str | None) -> Iterator[tuple[t
             yield tuple(range(members)), min(losses_survived(level, members, layout), members - 1)
     except ValueError:
         yield tuple(range(members)), 0
+
+
+def survives(level: str, members: int, layout: str | None, lost: Iterable[int]) -> bool:
+    """Whether an array still has all of its data without the members in these slots."""
+    gone = {*lost}
+    return all(len(gone.intersection(group)) <= most for group, most in redundancy(level, members, layout))
 
 
 def losses_survived(level: str, members: int, layout: str | None) -> int:

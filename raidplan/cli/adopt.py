@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, forgettable, look, missing
 from raidplan.apply.decide.not_started import not_started
+from raidplan.apply.decide.too_many_lost import too_many_lost
 from raidplan.apply.decide.unplanned import unplanned
 from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, Journal, open_journal
 from raidplan.apply.journal.lock import Held, only_one
@@ -76,7 +77,7 @@ def _record(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str] 
         for id in steps:
             journal.forget(id)
         talk(f"forgotten: {name}; `apply` creates it again if its devices are blank")
-    asleep = [*not_started(plan, named, journal.past)]
+    asleep = [*too_many_lost(plan, named, journal.past)] or [*not_started(plan, named, journal.past)]
     if asleep:
         return refuse(*asleep)
     unsound: list[Refusal] = []

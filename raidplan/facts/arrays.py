@@ -26,6 +26,11 @@ TUNABLE = (
     "queue/read_ahead_kb",
 )
 
+NOT_STARTED = ("clear", "inactive")
+"""Values of md's `array_state` in which an array is not started (md.rst of the kernel)."""
+BROKEN = "broken"
+"""The value for an array that md has failed: a member is gone without which it has no data (`array_state_show` in md.c)."""
+
 NO_POLICY = ("", "none", "unknown")
 """The kernel's words for the consistency policy of a level without redundancy."""
 
@@ -49,6 +54,8 @@ class Array:
     members: tuple[Member, ...]
     uuid: str = ""
     name: str = ""
+    behind: tuple[str, ...] = ()
+    """Members of an array that is not started, by kernel name, with which md does not start it: their superblocks are older."""
 
 
 def read_arrays(root: Path, blocks: Mapping[str, Block], ask: Ask) -> tuple[list[Array], list[Problem]]:
@@ -61,13 +68,31 @@ def read_arrays(root: Path, blocks: Mapping[str, Block], ask: Ask) -> tuple[list
         members = _members(sys / "md")
         if state in ("", "clear") and not members:
             continue  # stopped; the kernel keeps the name for a while
-        uuid, stored = _identity(root, name, text_of(sys / "md/metadata_version"), members, sizes, ask)
+        metadata = text_of(sys / "md/metadata_version")
+        uuid, stored = _identity(root, name, metadata, members, sizes, ask)
         if not uuid:
             problems.append(Problem("array", f"/dev/{name}"))
             continue
         block = blocks.get(name) or Block(name, text_of(sys / "dev"), 0, is_md=True)
-        arrays.append(Array(block, sys, members, uuid, stored))
+        behind = _behind(root, metadata, members, sizes) if state in NOT_STARTED else ()
+        arrays.append(Array(block, sys, members, uuid, stored, behind))
     return arrays, problems
+
+
+def _behind(
+    root: Path, metadata: str, members: tuple[Member, ...], sizes: Mapping[str, int]
+) -> tuple[str, ...]:
+    """The members that missed more than the last update of the newest superblock (`Assemble` in Assemble.c of mdadm)."""
+    events = {}
+    for member in members:
+        with suppress(OSError):
+            found = superblock(
+                partial(read_at, root / "dev" / member.name), sizes.get(member.name, 0), metadata
+            )
+            if found:
+                events[member.name] = found.events
+    newest = max(events.values(), default=0)
+    return tuple(name for name, count in events.items() if count + 1 < newest)
 
 
 def _members(md: Path) -> tuple[Member, ...]:
@@ -162,6 +187,8 @@ def properties(array: Array, names: Names, links: Mapping[str, list[str]]) -> di
         "device": array.block.name,
         "links": links.get(array.block.name, []),
     }
+    if array.behind:
+        found["behind"] = sorted(map(names.of, array.behind))
     return found | _shape(md, level) | _sync(md) | _first(array, names, listed)
 
 

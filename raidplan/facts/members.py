@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from raidplan.base.reader import Reader
@@ -32,6 +32,8 @@ class Superblock:
     data_offset: int = 0
     data_size: int = 0
     problem: str = ""
+    events: int = 0
+    """The number of its last update: members of one array that have the same belong together."""
 
     @property
     def words(self) -> str:
@@ -94,6 +96,7 @@ def _version_1(block: bytes, order: str, offset: int, version: str) -> Superbloc
         0 if problem else data_offset * SECTOR,
         0 if problem else data_size * SECTOR,
         problem,
+        0 if problem else struct.unpack_from("<Q", block, 200)[0],
     )
 
 
@@ -124,4 +127,11 @@ def _version_0(block: bytes, order: str, offset: int, version: str) -> Superbloc
         devices=words[10] if intact else 0,
         data_size=words[8] * KIB if intact else 0,
         problem=problem,
+        events=_events_0(words, order) if intact else 0,
     )
+
+
+def _events_0(words: Sequence[int], order: str) -> int:
+    """Two words, the lower one first where that is the order of bytes."""
+    low, high = words[39:41] if order == "<" else words[40:38:-1]
+    return high << 32 | low

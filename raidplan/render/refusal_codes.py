@@ -66,6 +66,10 @@ CODES: Mapping[Code, tuple[str, str]] = {
         "An array or a volume of the layout is there and does not run.",
         "Start it with the command in the message.",
     ),
+    "too-many-lost": (
+        "An array has lost more members than its level goes on without.",
+        "Bring them back, and add nothing: the message has the commands.",
+    ),
     "differs": (
         "What stands differs from the layout, and apply does not change that in place.",
         "Run the command in the message, or change the layout.",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from raidplan.render.array_words import CLONES, NOT_STARTED, TOO_MANY_LOST, UNSEEN
 from raidplan.render.journal_words import JOURNAL, PLAN_AGAIN
 from raidplan.render.key_words import AT, CLOSED, KEYS
 from raidplan.render.machine_words import MACHINE, MOUNT
 
-UNSEEN = "so its content cannot be read"
 AWAY = "a boot could confuse the two: unplug that disk, or wipe it by hand if nobody needs its content"
 STAYS = "which this plan does not overwrite"
 DESTROYED = "which this plan would destroy: remove"
@@ -16,7 +16,6 @@ RECORDS = (
     "`raidplan adopt` records intact objects as done; wipe by hand what nobody needs, the top layer first"
 )
 WAYS_OUT = f"the interrupted step cannot have written this: {RECORDS}"
-THERE = f"{AT}: {{there}} of its {{devices}} devices are present"
 DIFFERS = f"{AT} exists already, but not as planned: {{differences:; }}"
 COMMANDS = "by hand, after a backup: {commands:, then }{before:?; ? (before: %)}"
 PARTITIONED = "partition a new disk first, with its command from `raidplan plan --offline --format shell`"
@@ -44,6 +43,15 @@ LOOKED_AT = (
     "{place}` removes it from the journal"
 )
 BY_HAND = "restore it by hand"
+OPEN = "{opened:? (it is still open as %: copy its content elsewhere before it is closed)}"
+NO_COPY = (
+    "look for a copy of its header and write that back (cryptsetup luksHeaderRestore {node} --header-backup-file FILE); without one its "
+    "content is lost, and only then wipe it by hand (wipefs --all {node})"
+)
+KEPT = (
+    "apply kept the header as it was made, with its keys of then: see first, without writing, whether one opens it (`cryptsetup open --test-passphrase "
+    "--header {file} {node}`); if so, write it back (`cryptsetup luksHeaderRestore {node} --header-backup-file {file}`), then apply again"
+)
 
 SENTENCES: Mapping[str, Mapping[str, str]] = {
     # the disks, and what is on them
@@ -105,17 +113,11 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
     },
     # what stands already
     "not-started": {
-        "inactive": f"{THERE}, but md has not started it, {UNSEEN}: mdadm starts it half a minute after the boot, or "
-        "`mdadm --run {node}` does; then try again",
-        "inactive-incomplete": f"{THERE}, but md has not started it, {UNSEEN}: reconnect {{missing}} and boot, or start it degraded "
-        "with `mdadm --run {node}`; then try again",
-        "not-assembled": f"{THERE}, but it is not assembled, {UNSEEN}: assemble it with `mdadm --assemble {{node}} --uuid={{uuid}}`, "
-        "or wipe them by hand if nobody needs it; then try again",
-        "not-assembled-incomplete": f"{THERE}, but it is not assembled, {UNSEEN}: reconnect {{missing}}, or assemble it degraded with "
-        "`mdadm --assemble --run {node} --uuid={uuid}`, or wipe them by hand if nobody needs it; then try again",
+        **NOT_STARTED,
         "encryption": CLOSED,
         "volume": f"{AT}: the volume is not active, {UNSEEN}: activate it with `lvchange --activate y {{volume}}`; then try again",
     },
+    "too-many-lost": TOO_MANY_LOST,
     "superblocks-lost": {
         "": f"{LOST}: {LOOKED_AT}",
         "changed": f"{LOST} (it was adopted, or the layout or a disk was changed since: first compare every value with those of the array): {LOOKED_AT}",
@@ -125,7 +127,10 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
     },
     "differs": {
         "header-damaged": f"{DIFFERS}; by hand: `cryptsetup repair {{node}}` restores a damaged header from its second copy",
-        "no-key": f"{DIFFERS}; no key opens it, so its content is lost: wipe it by hand if nobody needs it (wipefs --all)",
+        "header-lost": f"{DIFFERS}; no copy of its header is whole{OPEN}: {NO_COPY}",
+        "header-lost-kept": f"{DIFFERS}; no copy of its header on it is whole{OPEN}, but {KEPT}",
+        "no-key": f"{DIFFERS}; no key opens it any more{OPEN}: {NO_COPY}",
+        "no-key-kept": f"{DIFFERS}; no key opens it any more{OPEN}, but {KEPT}",
         "discards": f"{DIFFERS}; by hand: cryptsetup refresh, with --allow-discards or without, or close it; then apply again",
         "opened-otherwise": f"{DIFFERS}; close it (cryptsetup close), then apply again",
         "other-mount": f"{DIFFERS}; another file system is mounted there: end that mount (umount {{node}}), then apply again",
@@ -133,6 +138,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "swap-in-use": f"{DIFFERS}; swap in use keeps its label: switch it off (swapoff {{node}}), then apply again",
         "table-stays": f"{DIFFERS}; no command changes that while its content stays ({{reason}})",
         "types": f"{DIFFERS}; only the types differ: {{kept:?write the type that is there (%), or }}by hand: {{commands:, then }}",
+        "group-incomplete": f"{DIFFERS}; {{count}} of its devices are missing: connect them again, or start what they are on, then apply again; "
+        "vgextend brings no data back, and vgreduce --removemissing gives up the volumes on them",
         "group-devices": f"{DIFFERS}; by hand: {{commands:, or }}",
         "root-elsewhere": f"{DIFFERS}; this system runs from another file system: in a rescue system, name the folder below which the "
         "machine is made: --target /mnt",
@@ -145,7 +152,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "commands": f"{DIFFERS}; {COMMANDS}",
         "commands-after-device": f"{DIFFERS}; {COMMANDS}, once its device has its size",
         "commands-before-content": f"{DIFFERS}; {COMMANDS}, then grow its content; if the devices of its group have grown, pvresize them before",
-        "member-missing": f"{DIFFERS}; it runs without a member: {COMMANDS}, and wait for the rebuild; {PARTITIONED}",
+        "member-missing": f"{DIFFERS}; it runs without a member: {COMMANDS}, and wait for the rebuild; if its disk is replaced, write the new "
+        "serial number into the layout, leave out --add, and apply again",
         "member-exchanged": f"{DIFFERS}; {COMMANDS}, and wait for it; {PARTITIONED}",
         "order": f"{DIFFERS}; list the members in the layout in the order of their slots: {{members:, }}",
         "follows": f"{DIFFERS}; this follows from {{keys: and |other settings}}, and goes when they are as planned",
@@ -156,7 +164,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "(mdadm --wait {node}), then apply again",
         "held": f"{DIFFERS}; its syncs are held until the next boot (sync_action is frozen): let them run now "
         "(echo idle > /sys/block/{device}/md/sync_action), wait (mdadm --wait {node}), then apply again",
-        "state": f"{DIFFERS}; it is {{state}}: start it (mdadm --run or --readwrite {{node}}), then apply again",
+        "state": f"{DIFFERS}; it is {{state}}: see first that its content is right (fsck -n), then let it be written to "
+        "(mdadm --readwrite {node}), then apply again",
         "spare-of-others": f"{DIFFERS}; {NOT_OURS}",
         "left-spare": f"{AT}: {NOT_OURS}",
         "later": f"{AT}: {{device}} has data at byte {{offset}} that came after raidplan had begun to clear it, so nothing is cleared "
@@ -176,8 +185,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         f"{RECORDS}",
     },
     "gone": {
-        "": f"{AT} was created by the apply of {{began}} and is missing now: if its devices are blank, `raidplan adopt` allows "
-        "creating it again"
+        "": f"{AT} was created by the apply of {{began}} and is missing now: see first whether its disks are connected; if "
+        "its devices are blank, `raidplan adopt` allows creating it again"
     },
     "not-in-journal": {
         "": "{names:8} exist as planned, but no journal records that they were finished: run `raidplan adopt`, which checks them and "
@@ -201,9 +210,11 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "mapping": "{place} exists already, and is not the encryption of line {line}: close that one, or choose another name in the layout",
     },
     "uuid-taken": {
-        "member": f"{{part:?% of }}{{place}} is a member of the array {{uuid}}, which the layout makes of other disks: {AWAY}",
-        "partition": f"{{place}} has the UUID {{uuid}} of a partition of the layout: {AWAY}",
-        "copy": "{devices: and } have the same {name} {uuid}: give the copy another one ({command}), or unplug it",
+        "member": f"{{part:?% of }}{{place}}{{mark:? (%)}} is a member of the array {{uuid}}, which the layout makes of other disks: {AWAY}",
+        "partition": f"{{place}}{{mark:? (%)}} has the UUID {{uuid}} of a partition of the layout: {AWAY}",
+        "copy": "{devices: and } have the same {name} {uuid}{copies:?, ?, and by the serial number in the layout % is the copy}: unplug the "
+        "copy, or give it another one ({command})",
+        **CLONES,
     },
     **KEYS,
     **JOURNAL,

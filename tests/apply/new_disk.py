@@ -103,7 +103,7 @@ def lose(state: State, plan: Plan, disk: str) -> None:
                 del of_kind[key]
     for array in arrays(state):
         members = ["missing" if each in gone else each for each in array["members"]]
-        array["degraded"] += members.count("missing") - array["members"].count("missing")
+        array["degraded"] = members.count("missing")
         if members != array["members"]:
             array.pop("sync_action", None)
         array["members"] = members

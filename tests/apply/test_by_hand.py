@@ -240,6 +240,13 @@ def test_partitions_are_changed_in_an_order_in_which_each_has_room(name: str) ->
     assert told_of_table(now, planned) == advice
 
 
+def test_a_group_that_lacks_a_device_is_neither_extended_nor_reduced() -> None:
+    found: dict[str, Value] = {"devices": ["{d0}"], "missing": 1, "extent": 4 << 20}
+    planned: dict[str, Value] = {"devices": ["{d0}", "{d1}"], "extent": 4 << 20}
+    assert by_hand("volume_group", "devices", "v", found, planned) == Advice("group-incomplete", {"count": 1})
+    assert by_hand("volume_group", "devices", "v", {**found, "missing": 0}, planned).case == "group-devices"
+
+
 def test_extents_become_smaller_by_a_whole_factor() -> None:
     smaller = by_hand("volume_group", "extent", "vg", {"extent": 4 * KIB}, {"extent": KIB})
     assert smaller == commands(f"vgchange --physicalextentsize={KIB}b vg")

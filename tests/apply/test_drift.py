@@ -6,48 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.decision import Decision
-from raidplan.apply.journal.past import Past
 from raidplan.plan.step import Plan
-from tests.apply.stacks import LAYOUT, Box, decide, plan_of
+from tests.apply.drifted import decided, standing
+from tests.apply.stacks import LAYOUT, plan_of
 
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
     """Nothing may be wiped."""
     return plan_of(LAYOUT.replace(", wipe: true", ""), tmp_path)
-
-
-def standing(plan: Plan) -> Box:
-    """The array of the layout on its two disks, as planned."""
-    box = Box()
-    table = {step.targets[0]: step.proof for step in plan.steps if step.proof and step.proof.kind == "table"}
-    (array,) = (
-        step.proof for step in plan.steps if step.proof and step.proof.kind == "array" and step.creates
-    )
-    for disk, serial, name in zip(("sdb", "sdc", "sde"), ("PAIR-0", "PAIR-1", "PAIR-2"), table, strict=False):
-        rows = table[name].expect["partitions"]
-        uuid, *_ = rows[0].split()  # type: ignore[index, union-attr]
-        box.disk(disk, serial).table(disk).partition(disk, uuid=uuid)
-        box.member(f"{disk}1", array=array.key)
-        box.put("table", table[name].key, disk=f"/dev/{disk}", partitions=rows)
-    box.array("md127", "sdb1", "sdc1", uuid=array.key, name="pair:data")
-    return box.put(
-        "array",
-        array.key,
-        **{
-            **array.expect,
-            "node": "/dev/md127",
-            "device": "md127",
-            "links": ["data"],
-            "state": "active",
-            "faulty": [],
-        },
-    )
-
-
-def decided(plan: Plan, box: Box) -> Decision:
-    return decide(plan, box.machine(), Past(), here=False)
 
 
 def test_a_failed_member_is_the_one_reason(plan: Plan) -> None:

@@ -21,6 +21,7 @@ from raidplan.apply.configuration.initramfs import reasons_not_to_renew, unprove
 from raidplan.apply.decide.cut_clearing import without_own_rest
 from raidplan.apply.decide.maker import foreign
 from raidplan.apply.decision import decide
+from raidplan.apply.journal.journal import read_past
 from raidplan.apply.journal.past import Past, sectors_as
 from raidplan.apply.journal.sectors import digest_of, is_compared, sectors_now
 from raidplan.apply.preflight.configuration import keys_are_secret
@@ -562,6 +563,37 @@ def test_a_header_that_is_not_as_planned_is_refused(
     found = refusals(plan, world)["differs"]
     assert (found.case, found.figures["node"]) == (case, "/dev/md/data")
     assert found.deviations == (Deviation(name, value, proof.expect[name]),)
+
+
+@pytest.mark.parametrize(
+    "found, case", [({"keyed": False}, "no-key"), ({"type": "luks", "headers": 0}, "header-lost")]
+)
+def test_a_header_that_apply_kept_is_told_before_anybody_wipes(
+    plan: Plan, tmp_path: Path, found: dict[str, Value], case: str
+) -> None:
+    """First the test that writes nothing, then what writes it back."""
+    world = stood(plan, tmp_path)
+    proof = step(plan, "encryption.crypt.make").proof
+    assert proof
+    folder = world.root / "var/lib/raidplan"
+    (folder / "headers").mkdir(exist_ok=True)
+    kept = folder / "headers" / f"{proof.key}.luks"
+    kept.write_bytes(b"x")
+    header = world.state.objects["encryption"][proof.key]
+    if "headers" in found:
+        header.clear()
+        header["device"] = proof.expect["device"]
+    header |= found
+    for past, more in ((read_past(folder), "-kept"), (Past(), "")):
+        again = Simulated(plan, world.root, world.state)
+        refused = decide(plan, again.read(plan), past, here=False).refusals
+        (reason,) = (each for each in refused if each.code == "differs")
+        assert reason.case == case + more and reason.figures["opened"] == "crypt"
+        text = refusal_text(reason)
+        if more:
+            test = f"`cryptsetup open --test-passphrase --header {kept} /dev/md/data`"
+            back = f"`cryptsetup luksHeaderRestore /dev/md/data --header-backup-file {kept}`"
+            assert text.index(test) < text.index(back) and "wipe" not in text
 
 
 def test_an_opened_encryption_that_passes_discards_is_changed_by_hand(plan: Plan, tmp_path: Path) -> None:

@@ -42,11 +42,11 @@ def test_what_was_begun_and_what_ended(journal: Journal) -> None:
 
 def test_a_step_that_found_erased_flash(journal: Journal) -> None:
     """As long as the run is open, also of a step that ended; of one that was begun again, what it found then."""
-    journal.intent("d", erased=True)
-    journal.ended("d", 1.0)
-    journal.intent("e", erased=True)
+    journal.record_intent("d", erased=True)
+    journal.record_end("d", 1.0)
+    journal.record_intent("e", erased=True)
     assert read_past(journal.folder).erased == {"d", "e"}
-    journal.intent("e")
+    journal.record_intent("e")
     assert read_past(journal.folder).erased == {"d"}
     journal.close()
     journal.begin("{}", "sha256:later")

@@ -147,8 +147,9 @@ def test_whole_disks_are_known_by_their_serial_numbers(knows_disks: bool, tmp_pa
     past = past if knows_disks else replace(past, below={})
     blocks = [BlockFact(f"d{n}", f"/dev/d{n}", f"/dev/d{n}", "disk", 4 << 30) for n in (0, 1)]
     there = replace(Simulated(later, root, state).read(later), blocks=tuple(blocks))
-    cases = [(each.code, each.case) for each in decide(later, there, past, here=False).refusals]
-    assert cases == [("superblocks-lost", "changed")] * knows_disks
+    found = decide(later, there, past, here=False).refusals
+    assert [(each.code, each.case) for each in found] == [("superblocks-lost", "changed")] * knows_disks
+    assert all(str(each.figures["command"]).endswith(" /dev/d0 /dev/d1") for each in found)
 
 
 def test_what_udev_made_of_the_members_left_is_stopped_first(tmp_path: Path) -> None:

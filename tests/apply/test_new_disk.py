@@ -157,7 +157,8 @@ def test_an_array_that_has_lost_more_than_it_may_is_left(tmp_path: Path) -> None
     for disk in ("a1", "a2"):
         lose(state, plan_of(LAYOUT), disk)
     world = Simulated(replaced(which="12"), root, state)
-    assert without_a_member(decided(world.plan, root, state)) == ["arrays.data"]
+    (reason,) = decided(world.plan, root, state).refusals
+    assert (reason.code, reason.case, reason.place) == ("too-many-lost", "", "arrays.data")
     assert apply(world.plan, world) != "done" and not world.effects
 
 

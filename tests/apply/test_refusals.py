@@ -88,6 +88,7 @@ STABLE = [
     "systemd-absent",
     "target-not-mounted",
     "target-not-blank",
+    "too-many-lost",
     "udev-absent",
     "undo-interrupted",
     "uuid-taken",

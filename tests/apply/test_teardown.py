@@ -289,7 +289,7 @@ def test_f30_a_member_elsewhere_with_the_uuid_of_a_new_array(plan: Plan, where: 
     uuid = planned(plan, "array").key
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").partition("sdd")
     part = "" if where == "sdd" else "partition 1"
-    double = refusal("uuid-taken", "member", place="/dev/sdd", part=part, uuid=uuid)
+    double = refusal("uuid-taken", "member", place="/dev/sdd", part=part, uuid=uuid, mark="serial OTHER")
     assert decided(plan, box.member(where, array=uuid)).refusals == (double,)
     assert decided(plan, Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").member("sdd")).refusals == ()  # fmt: skip
 
@@ -297,7 +297,9 @@ def test_f30_a_member_elsewhere_with_the_uuid_of_a_new_array(plan: Plan, where: 
 def test_f30_a_partition_elsewhere_with_the_uuid_of_a_new_one(plan: Plan) -> None:
     uuid = planned(plan, "table").expect["partitions"][0].split()[0]  # type: ignore[index, union-attr]
     box = Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1").disk("sdd", "OTHER").partition("sdd", uuid=uuid)
-    assert decided(plan, box).refusals == (refusal("uuid-taken", "partition", place="/dev/sdd1", uuid=uuid),)
+    mark = "serial OTHER"
+    double = refusal("uuid-taken", "partition", place="/dev/sdd1", uuid=uuid, mark=mark)
+    assert decided(plan, box).refusals == (double,)
 
 
 @pytest.mark.parametrize("kind", ["filesystem", "table"])

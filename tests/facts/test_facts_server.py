@@ -1,9 +1,13 @@
 """A whole server read from a recording: every object as the tools of that server showed it."""
 
+from functools import partial
 from unittest.mock import ANY
 
 import pytest
 
+from raidplan.facts.arrays import BROKEN
+from raidplan.facts.block import read_at
+from raidplan.facts.members import superblocks
 from raidplan.facts.problem import Problem
 from raidplan.facts.prove import Deviation, differences
 from raidplan.plan.step import Proof
@@ -161,6 +165,47 @@ def test_inactive_array(server):
         0,
         "/dev/md_s0",
     )
+
+
+@pytest.mark.parametrize("updates, behind", [(0, False), (1, False), (2, True)])
+def test_a_member_that_missed_updates_is_behind(server, updates, behind):
+    """md starts an array with one that missed the last; while it runs, that does not matter."""
+    block = bytearray(read_at(server.root / "dev/sda1", 4096, 4096))
+    for place, size in ((200, 8), (216, 4)):  # the events, and the checksum, which is a sum
+        number = int.from_bytes(block[place : place + size], "little") + updates
+        block[place : place + size] = number.to_bytes(size, "little")
+    with (server.root / "dev/sdb1").open("r+b") as other:
+        other.seek(4096)
+        other.write(block)
+    assert "behind" not in server.read().objects["array"][S0]
+    server.write("sys/block/md_s0/md/array_state", "inactive\n")
+    machine = server.read()
+    found = machine.objects["array"][S0]
+    assert found.get("behind", []) == [part(machine, "/dev/sda1")] * behind
+
+
+def test_events_are_those_that_mdadm_shows(server):
+    """Of every version; the numbers are those of `mdadm --examine`."""
+    found = {}
+    for name in ("sda1", "sde3", "sdg", "sdi"):
+        file = server.root / "dev" / name
+        (block,) = superblocks(partial(read_at, file), file.stat().st_size)
+        found[block.version] = block.events
+    assert found == {"1.2": 33, "1.1": 0, "0.90": 18, "1.0": 17}
+
+
+def test_a_broken_array_is_read_as_one(server):
+    """Of a member that vanished nothing but the name is left."""
+    server.write("sys/block/md_z/md/array_state", "broken\n")
+    names = sorted(each.name for each in (server.root / "sys/block/md_z/md").glob("dev-*"))
+    gone = names[0].removeprefix("dev-")
+    (folder,) = (server.root / "sys/block").glob(f"*/{gone}")
+    for each in sorted(folder.rglob("*"), reverse=True):
+        each.rmdir() if each.is_dir() and not each.is_symlink() else each.unlink()
+    machine = server.read()
+    found = array(machine, "/dev/md_z")
+    assert found["state"] == BROKEN and f"/dev/{gone}" in found["members"]
+    assert f"/dev/{gone}" not in {block.identity for block in machine.blocks}
 
 
 def test_table(machine):

@@ -393,9 +393,7 @@ def named(words):
         if by_hand:
             found += by_hand[1].split(", then ")
         elif quoted := re.findall(rf"\(((?:{PROGRAMS}) [^`)]*)\)", refusal):
-            for command in quoted:
-                verb = re.fullmatch(r"mdadm --run or --readwrite (.*)", command)
-                found += [f"mdadm --run {verb[1]}", f"mdadm --readwrite {verb[1]}"] if verb else [command]
+            found += quoted
         elif way := re.search(rf"`((?:{PROGRAMS}) [^`)]*)`", refusal):
             found.append(way[1])
         elif unquoted := re.search(r": ((?:umount|swapoff) /[^\s,;:]+)", refusal):

@@ -122,11 +122,11 @@ def test_an_offer_without_a_list_is_not_taken(monkeypatch: pytest.MonkeyPatch) -
     [
         (advice_text("member-missing", {"commands": (ADD,), "before": ()}), [ADD]),
         (advice_text("member-exchanged", {"commands": (SPARE, REPLACE), "before": (WAITS,)}), [SPARE, REPLACE]),
-        (advice_text("state", {"state": "readonly", "node": "/dev/md/a"}), ["mdadm --run /dev/md/a", "mdadm --readwrite /dev/md/a"]),
+        (advice_text("state", {"state": "readonly", "node": "/dev/md/a"}), ["mdadm --readwrite /dev/md/a"]),
         (advice_text("syncing", {"action": "resync", "node": "/dev/md/a"}), ["mdadm --wait /dev/md/a"]),
         (advice_text("held", {"device": "md127", "node": "/dev/md/a"}), ["echo idle > /sys/block/md127/md/sync_action", "mdadm --wait /dev/md/a"]),
         (advice_text("rebuilt", {"node": "/dev/md/a"}), ["mdadm --detail /dev/md/a", "mdadm --wait /dev/md/a"]),
-        (refusal_text(refusal("not-started", "inactive", place="a", there=1, devices=2, node="/dev/md/a")), ["mdadm --run /dev/md/a"]),
+        (refusal_text(refusal("not-started", "inactive", place="a", there=1, devices=2, node="/dev/md/a", behind=())), ["mdadm --run /dev/md/a"]),
         (refusal_text(refusal("not-started", "volume", place="a", volume="kv/one")), ["lvchange --activate y kv/one"]),
         (refusal_text(refusal("mount-conflict", "point", source="/dev/md/a", now="/mnt", planned="/srv")), ["umount /mnt"]),
         (refusal_text(refusal("gone", place="a", began="then")), []),

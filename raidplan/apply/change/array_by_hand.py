@@ -110,7 +110,9 @@ def after_sync(found: Properties, case: str, node: str) -> Advice:
 def _filled(
     values: Mapping[str, str], found: Properties, planned: Mapping[str, Value], shown: Callable[[str], str]
 ) -> Advice:
-    """Advice for empty slots."""
+    """Advice for empty slots; an array that is read-only takes no member."""
+    if found.get("state") == "readonly":
+        return Advice("state", {"state": "readonly", "node": values["node"]})
     wanted = [each for each in texts(planned.get("members")) if each not in texts(found.get("members"))]
     added = [each for each in wanted if each not in texts(found.get("spares"))]
     first = (FAILED_REMOVED,) if found.get("faulty") else ()

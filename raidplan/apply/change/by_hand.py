@@ -26,8 +26,6 @@ class Advice:
 
 
 HINTS = {
-    ("encryption", "headers"): "header-damaged",
-    ("encryption", "keyed"): "no-key",
     ("mapping", "discard"): "discards",
     ("mapping", "name"): "opened-otherwise",
     ("mount", "source"): "other-mount",
@@ -44,6 +42,21 @@ IMPOSSIBLE: Mapping[Reason, Advice] = {
     Reason.STRIPE: Advice("stripe-stays"),
 }
 """Where nothing makes the change; a new file system is the way for all others."""
+
+
+HEADERS = {"headers": ("header-lost", "header-lost-kept"), "keyed": ("no-key", "no-key-kept")}
+"""By property of an encryption: the case without a copy of its header, and with one."""
+
+
+def header_by_hand(name: str, node: str, found: Properties, kept: str, opened: str) -> Advice | None:
+    """Advice about a LUKS header that is damaged, or that no key opens: the copy in the file `kept` comes before all else,
+    if there is one. `opened`: the name of the encryption as long as it is open."""
+    if name == "headers" and found.get("headers"):
+        return Advice("header-damaged", {"node": shlex.quote(node)})
+    if name not in HEADERS or "headers" not in found:
+        return None
+    figures = {"node": shlex.quote(node), "file": shlex.quote(kept) if kept else "", "opened": opened}
+    return Advice(HEADERS[name][bool(kept)], figures)
 
 
 NO_ARRAYS: Mapping[str, Properties] = {}
@@ -63,6 +76,8 @@ def by_hand(
     `identity`: of the object; `arrays`: those that run, by the identities of their members and spares.
     """
     now, planned = found.get(name), expect[name]
+    if (kind, name) == ("volume_group", "devices") and found.get("missing"):
+        return Advice("group-incomplete", {"count": int(str(found["missing"]))})
     if (kind, node) == ("mount", "/"):
         return Advice("root-elsewhere")
     if name == "blocks":

@@ -54,6 +54,8 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
     by_name: Mapping[str, list[Deviation]] = differing(step.proof, machine) or {}
     if "consistency" in by_name and by_name.keys() <= {"consistency", "size", "component"}:
         by_name = {"consistency": by_name["consistency"]}  # the others follow from it
+    if "headers" in by_name and found.get("headers") == 0:
+        by_name = {"headers": by_name["headers"]}  # the others stand in it
     if is_rebuilt(step.proof, machine):
         return [], []
     fixed = [name for name in by_name if (step.proof.kind, name) not in IN_PLACE]

@@ -10,6 +10,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.base.identity import Identity, disk_word
 from raidplan.base.magic import member_of
 from raidplan.facts import Machine
+from raidplan.facts.arrays import BROKEN, NOT_STARTED
 from raidplan.facts.machine import BlockFact, texts
 from raidplan.facts.members import SIZE, positions
 from raidplan.facts.ranges import BACK, FRONT, behind_all, ends_of
@@ -45,7 +46,7 @@ def redundancy(difference: Difference) -> Iterator[Step]:
 def runs(difference: Difference) -> None:
     """Raises NotInPlace if the array takes no changes in its present state."""
     state = str(difference.found.get("state"))
-    if state in ("inactive", "clear", "readonly", "suspended"):
+    if state in (*NOT_STARTED, BROKEN, "readonly", "suspended"):
         raise NotInPlace("state", state=state, node=difference.called)
 
 

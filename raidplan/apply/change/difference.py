@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from raidplan.apply.change.array_by_hand import after_sync, array_by_hand
-from raidplan.apply.change.by_hand import by_hand
+from raidplan.apply.change.by_hand import Advice, by_hand, header_by_hand
 from raidplan.apply.change.table_by_hand import OnDisk, table_by_hand
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, Refused
@@ -88,8 +88,18 @@ class Difference:
             found = {**self.found, self.name: self._shown(self.now)}
             planned = {**expect, self.name: self._shown(self.planned)}
             identity = str(self.step.proof.identity)
-            advice = by_hand(self.step.proof.kind, self.name, node, found, planned, identity, self._arrays)
+            advice = self._of_header(node) or by_hand(
+                self.step.proof.kind, self.name, node, found, planned, identity, self._arrays
+            )
         return NotInPlace(advice.case, **advice.figures)
+
+    def _of_header(self, node: str) -> Advice | None:
+        """Advice about the header of an encryption; None for anything else."""
+        proof = self.step.proof
+        if proof is None or proof.kind != "encryption":
+            return None
+        opened = str((self.machine.observe("mapping", proof.key) or {}).get("name", ""))
+        return header_by_hand(self.name, node, self.found, self.past.header(proof.key), escaped(opened))
 
     def _called(self, identity: str) -> str:
         kind, key = Identity.read(identity_of(identity, made_nodes(self.plan)))

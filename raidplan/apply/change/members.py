@@ -10,7 +10,7 @@ from raidplan.apply.change.difference import Difference
 from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note, note
 from raidplan.base.identity import DISK, Identity
-from raidplan.base.levels import LEVELS, Copies, redundancy
+from raidplan.base.levels import LEVELS, Copies, survives
 from raidplan.base.magic import MEMBER, member_of
 from raidplan.base.sync_action import HELD, IDLE, RECOVERS
 from raidplan.base.words import listed
@@ -201,11 +201,10 @@ def _empty(difference: Difference) -> dict[str, str]:
 
 
 def _survives(expect: Mapping[str, Value], lost: list[int]) -> bool:
-    level, count, layout = str(expect["level"]), len(texts(expect.get("members"))), expect.get("layout")
-    if not LEVELS[level].redundant:
-        return False
-    groups = redundancy(level, count, str(layout) if layout else None)
-    return all(len({*lost}.intersection(group)) <= may_lose for group, may_lose in groups)
+    layout = expect.get("layout")
+    return survives(
+        str(expect["level"]), len(texts(expect.get("members"))), str(layout) if layout else None, lost
+    )
 
 
 def _is_new(identity: str, difference: Difference) -> bool:

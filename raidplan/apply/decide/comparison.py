@@ -11,12 +11,14 @@ from raidplan.apply.change.change_array import left_behind
 from raidplan.apply.change.members import is_rebuilt
 from raidplan.apply.configuration.array_names import in_its_own_step
 from raidplan.apply.configuration.blocks import file_text, wanted_text
+from raidplan.apply.decide.clones import clones_in_arrays
 from raidplan.apply.decide.leftovers import NotOurs
 from raidplan.apply.decide.lost_superblocks import superblocks_lost
 from raidplan.apply.decide.name_links import NameTaken, lacks_its_name, name_links
 from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.decide.present_uuids import by_present_uuids
 from raidplan.apply.decide.redo_steps import half_done, redo
+from raidplan.apply.decide.too_many_lost import too_many_lost
 from raidplan.apply.journal.made import is_known
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.step_fingerprints import disks_below
@@ -34,8 +36,8 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
     """The remaining steps, and the reasons to refuse them (empty if there are none).
 
     A step is done if its proof holds, none of the steps that it follows is left, and the journal does not
-    say that it was begun and never finished. While an array is not started, or has lost its superblocks, that is the one
-    reason, and no step remains. What stands on a partition is compared by the UUID that the partition bears: a table that has
+    say that it was begun and never finished. While an array has no data, or a clone in it, that is the one reason,
+    and no step remains. What stands on a partition is compared by the UUID that the partition bears: a table that has
     others than planned is the one reason, and not all that stands on it.
     """
     by_present, borne = by_present_uuids(plan, machine, past)
@@ -60,10 +62,8 @@ def _by_planned_names(refusal: Refusal, borne: Mapping[str, str]) -> Refusal:
 
 
 def _compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusal]]:
-    if lost := [*superblocks_lost(plan, machine, past)]:
-        return replace(plan, steps=()), lost
-    if asleep := [*not_started(plan, machine, past)]:
-        return replace(plan, steps=()), asleep
+    if without := _without_data(plan, machine, past):
+        return replace(plan, steps=()), [*without]
     kept: dict[str, Step] = {}
     unnamed, refusals = _unnamed(plan, machine, past)
     for step in plan.steps:
@@ -89,6 +89,16 @@ def _compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refus
     rest = sorted(_behind_tables(rest, kept | names), key=lambda step: step.phase == "sync")
     left = [*(step.among(first) for step in first.values()), *(step.among(kept | names) for step in rest)]
     return replace(plan, steps=tuple(left)), refusals
+
+
+def _without_data(plan: Plan, machine: Machine, past: Past) -> tuple[Refusal, ...]:
+    """The reasons of the first kind that there is: each explains those that would come after it."""
+    return (
+        (*superblocks_lost(plan, machine, past),)
+        or (*clones_in_arrays(plan, machine),)
+        or (*too_many_lost(plan, machine, past),)
+        or (*not_started(plan, machine, past),)
+    )
 
 
 def _unnamed(plan: Plan, machine: Machine, past: Past) -> tuple[list[Step], list[Refusal]]:

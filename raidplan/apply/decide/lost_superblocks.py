@@ -18,6 +18,7 @@ from raidplan.base.levels import losses_survived
 from raidplan.base.magic import member_of
 from raidplan.base.size import KIB
 from raidplan.facts import Machine
+from raidplan.facts.arrays import NOT_STARTED
 from raidplan.facts.machine import BlockFact, texts
 from raidplan.geometry.md_member import default_data_offset
 from raidplan.plan.identities import identity_of, made_nodes
@@ -26,8 +27,6 @@ from raidplan.plan.step import Plan, Run, Step
 KEPT = ("--metadata=", "--homehost=", "--name=", "--uuid=", "--level=", "--raid-devices=", "--spare-devices=", "--chunk=",
         "--layout=", "--bitmap=", "--consistency-policy=")  # fmt: skip
 """The options of `mdadm --create` that decide where the data lies and what the array is called."""
-STATES = ("clear", "inactive")
-"""Values of md's `array_state` in which an array is not started (md.rst of the kernel)."""
 
 
 def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
@@ -61,7 +60,7 @@ def has_stood(step: Step, machine: Machine, past: Past) -> bool:
     if step.proof is None or step.proof.kind != "array":
         return False
     found = machine.observe("array", step.proof.key)
-    if found and found.get("state") not in STATES:
+    if found and found.get("state") not in NOT_STARTED:
         return False
     return made_by(step) in past.made and not half_done(step, machine, past) and not is_given_up(step, past)
 
@@ -124,7 +123,7 @@ def create_again(step: Step, members: list[BlockFact]) -> tuple[str, ...]:
         )
         kept.append(f"--data-offset={offset // KIB}K")
     devices = [
-        escaped(node if node.startswith("/") else block.node)
+        escaped(node if node.startswith("/") else f"/dev/{block.name}")
         for node, block in zip(step.guard, members, strict=True)
         if block.identity != journal
     ]

@@ -9,15 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from raidplan.apply.decide.lost_superblocks import STATES, is_given_up
+from raidplan.apply.decide.lost_superblocks import is_given_up
+from raidplan.apply.decide.member_names import called
 from raidplan.apply.decide.redo_steps import half_done
+from raidplan.apply.decide.too_many_lost import (
+    NOT_THERE,
+    assembled,
+    carries,
+    is_started,
+    loss_of,
+    with_superblock,
+)
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figure
 from raidplan.base.identity import Identity, group_of, md_form
-from raidplan.base.magic import member_of
+from raidplan.base.levels import LEVELS
 from raidplan.facts import Machine
+from raidplan.facts.machine import Properties
 from raidplan.facts.prove import differences, differing
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.step import Plan, Step
@@ -89,7 +99,7 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
         if not step.creates or step.proof is None or step.proof.kind != "array":
             continue
         found = machine.observe("array", step.proof.key)
-        if (found and found.get("state") not in STATES) or half_done(step, machine, past):
+        if (found and is_started(found)) or half_done(step, machine, past):
             continue
         missing = missing_members(step, machine, made)
         if not found and (len(missing) == len(step.guard) or is_given_up(step, past)):
@@ -97,22 +107,38 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
         there = len(step.guard) - len(missing)
         figures: dict[str, Figure] = {"there": there, "devices": len(step.guard), "missing": tuple(missing)}
         figures |= {"node": str(found["node"]) if found else step.awaits[0], "uuid": md_form(step.proof.key)}
+        figures |= _lacking(step, found or NOT_THERE, plan, machine)
         cases = (
             ("inactive", "inactive-incomplete") if found else ("not-assembled", "not-assembled-incomplete")
         )
         yield Refusal("not-started", cases[bool(missing)], step.because, step.line, figures)
 
 
+def _lacking(step: Step, found: Properties, plan: Plan, machine: Machine) -> dict[str, Figure]:
+    """The devices without which the array would start, as a person knows them, and how many more it could lose then.
+
+    One with parity that is not clean is not started so (`raid5_run` in raid5.c): mdadm has to call it clean before.
+    """
+    names, loss = called(step, plan), loss_of(step, found, machine)
+    lacking = tuple(name for identity, name in names.items() if not carries(identity, step, machine))
+    if loss is None:
+        return {"lacking": lacking, "behind": (), "left": 0, "level": "", "unclean": ""}
+    stop = f"mdadm --stop {found['node']} && " if found else ""
+    forced = assembled(step, with_superblock(step, found, plan, machine), "--force")
+    return {
+        "lacking": lacking,
+        "behind": tuple(names[identity] for identity in loss.behind),
+        "left": max(0, loss.survived - len(loss.lost)),
+        "level": loss.level,
+        "unclean": stop + forced if LEVELS[loss.level].parity and loss.lost else "",
+    }
+
+
 def missing_members(step: Step, machine: Machine, made: Mapping[str, str]) -> list[str]:
     """The devices of an array's step that are no members of it on the machine; `made` as from `made_nodes`."""
-    there = (_is_member(identity_of(device, made), step, machine) for device in step.guard)
+    there = (carries(identity_of(device, made), step, machine) for device in step.guard)
     return [
         Identity.read(device).disk or device
         for device, found in zip(step.guard, there, strict=True)
         if not found
     ]
-
-
-def _is_member(identity: str, step: Step, machine: Machine) -> bool:
-    assert step.proof is not None
-    return member_of(step.proof.key) in machine.carried(identity)

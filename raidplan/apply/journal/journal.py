@@ -19,7 +19,15 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from raidplan.apply.journal.past import PLAN, Past, kept_as, seconds, sectors_as
+from raidplan.apply.journal.past import (
+    HEADERS,
+    PLAN,
+    Past,
+    header_as,
+    kept_as,
+    seconds,
+    sectors_as,
+)
 from raidplan.apply.journal.records import past_of
 from raidplan.apply.journal.sectors import digest_of
 from raidplan.apply.refusal import Refusal, Refused
@@ -203,7 +211,7 @@ def open_journal(folder: Path, world: World) -> Journal:
             world.sync(journal.file)
         except OSError as error:
             raise BrokenJournal("end", journal.file, error=error.strerror or "") from None
-    journal.past = replace(past_of(records), folder=str(folder))
+    journal.past = replace(past_of(records), folder=str(folder), headers=_headers(folder))
     journal._number = len(records)
     lines = whole.splitlines(keepends=True)
     journal._hash = hashlib.sha256(lines[-1]).hexdigest() if lines else FIRST
@@ -218,7 +226,12 @@ def was_handed_over(folder: Path) -> bool:
 def read_past(folder: Path) -> Past:
     """The past that the journal tells of, read without touching it; an empty one if there is none. Raises BrokenJournal."""
     file = folder / "journal"
-    return replace(past_of(_records(_whole(_read(file)), file)), folder=str(folder))
+    return replace(past_of(_records(_whole(_read(file)), file)), folder=str(folder), headers=_headers(folder))
+
+
+def _headers(folder: Path) -> frozenset[str]:
+    """The UUIDs of the encryptions of whose header a copy is beside the journal."""
+    return frozenset(file.stem for file in (folder / HEADERS).glob(header_as("*")) if file.is_file())
 
 
 def _own_folder(folder: Path) -> None:

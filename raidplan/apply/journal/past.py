@@ -25,6 +25,11 @@ def sectors_as(digest: str) -> str:
     return f"sectors-{digest[:12]}"
 
 
+def header_as(uuid: str) -> str:
+    """The file with the copy of a LUKS header as it was made."""
+    return f"{uuid}.luks"
+
+
 @dataclass(frozen=True, slots=True)
 class Past:
     """The journal's knowledge of a host.
@@ -84,6 +89,8 @@ class Past:
     """The steps of this run whose device read as erased flash (0xFF) right before: what they did not write may still do so."""
     folder: str = field(default="", compare=False)
     """The folder of the journal; empty for one that was not read from a folder."""
+    headers: frozenset[str] = field(default=frozenset(), compare=False)
+    """The UUIDs of the encryptions of whose header a copy is kept beside the journal."""
     finished: frozenset[str] = frozenset()
     """The steps of layouts that finished in any run and were not reversed since."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
@@ -97,6 +104,10 @@ class Past:
         """The id of the layout's step that another one was added for; any other id as it is."""
         origin = self.origin(step)
         return origin.step if origin.kind in ("change", "clear") else step
+
+    def header(self, uuid: str) -> str:
+        """The file with the copy of the header of an encryption; empty where none is kept."""
+        return f"{self.folder}/{HEADERS}/{header_as(uuid)}" if uuid in self.headers else ""
 
     def plan_file(self, step: str) -> str:
         """The file beside the journal with the plan by which a step was begun."""

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from raidplan.apply.decide.member_names import identified
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.filesystems import uuid_modes
 from raidplan.base.identity import Identity, disk_word
 from raidplan.base.magic import MEMBER
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import texts
-from raidplan.plan.step import Plan, Step
+from raidplan.facts.prove import differing
+from raidplan.plan.disk_identity import STRONG
+from raidplan.plan.step import Plan, Proof, Step
 
 
 def doubles(steps: Iterable[Step], machine: Machine, own: Iterable[DiskFact]) -> Iterator[Refusal]:
@@ -29,14 +33,32 @@ def doubles(steps: Iterable[Step], machine: Machine, own: Iterable[DiskFact]) ->
     others = [disk for disk in machine.disks if disk.node not in known]
     made = [step.proof for step in steps if step.creates and step.proof]
     arrays = {proof.key for proof in made if proof.kind == "array"}
+    told = _exchanged([proof for proof in made if proof.kind == "array"], machine)
     partitions = {row.uuid for proof in made for row in proof.partitions}
     for disk in others:
+        mark = identified(disk, STRONG)
         for trace in disk.traces:
-            if trace.type == MEMBER and trace.uuid in arrays:
-                yield refusal("uuid-taken", "member", place=disk.node, part=trace.place, uuid=trace.uuid)
+            if trace.type == MEMBER and trace.uuid in arrays and (trace.uuid, disk.kernel_name) not in told:
+                place = disk.node
+                yield refusal(
+                    "uuid-taken", "member", place=place, part=trace.place, uuid=trace.uuid, mark=mark
+                )
         for part in disk.partitions:
             if part.uuid in partitions:
-                yield refusal("uuid-taken", "partition", place=part.node, uuid=part.uuid)
+                yield refusal("uuid-taken", "partition", place=part.node, uuid=part.uuid, mark=mark)
+
+
+def _exchanged(arrays: Iterable[Proof], machine: Machine) -> set[tuple[str, str]]:
+    """Arrays that have other devices in them than planned, and the disks of those: that reason says what becomes of them, and
+    nobody is to unplug one before."""
+    stack = Stack(machine, {})
+    other = {proof.key for proof in arrays if {"members", "spares"} & {*(differing(proof, machine) or ())}}
+    return {
+        (block.key, disk)
+        for block in machine.blocks
+        if block.kind == "array" and block.key in other
+        for disk in stack.base(block.name)
+    }
 
 
 WHERE = {
@@ -55,7 +77,15 @@ def copied(plan: Plan, machine: Machine) -> Iterator[Refusal]:
             devices = [str(found[where]), *texts(found.get("also"))]
             if len(devices) > 1 and ((kind, uuid) in ours or not disks.isdisjoint(devices)):
                 names = tuple(Identity.read(device).disk or device for device in devices)
-                yield refusal("uuid-taken", "copy", devices=names, name=called, uuid=uuid, command=tool)
+                # Of disks, the layout has the serial number of the one that is meant.
+                others = {*devices} - disks if kind == "table" and not disks.isdisjoint(devices) else ()
+                disks_of = {disk.node: identified(disk, STRONG) for disk in machine.disks}
+                copies = tuple(
+                    f"{each} ({disks_of.get(each) or 'without a serial'})" for each in sorted(others)
+                )
+                yield refusal(
+                    "uuid-taken", "copy", devices=names, name=called, uuid=uuid, command=tool, copies=copies
+                )
 
 
 def names_of_arrays(machine: Machine, own: Iterable[DiskFact]) -> dict[str, tuple[str, set[str]]]:

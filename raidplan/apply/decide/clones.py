@@ -1,0 +1,125 @@
+"""Copies of a member (dd, a disk's clone) that an array took in place of the member itself.
+
+md knows a member by its superblock alone, and takes whichever of the two it finds first. The disk of the layout is the member,
+the other one the clone. The events of both can be the same although one missed writes, so neither is taken back as it is:
+the array goes on without the clone, and the member is rebuilt; where it cannot, nothing is written before a person has looked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from raidplan.apply.change.members import MISSING
+from raidplan.apply.decide.member_names import identified
+from raidplan.apply.decide.too_many_lost import assembled
+from raidplan.apply.refusal import Refusal
+from raidplan.base.figures import Figures
+from raidplan.base.identity import Identity
+from raidplan.base.levels import LEVELS, survives
+from raidplan.base.magic import member_of
+from raidplan.facts import DiskFact, Machine
+from raidplan.facts.device_stack import Stack
+from raidplan.facts.machine import BlockFact, Properties, texts
+from raidplan.plan.disk_identity import STRONG
+from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.step import Plan, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Clone:
+    """A device in the slot of a member, and the member itself, which is not in the array."""
+
+    slot: int
+    device: BlockFact
+    member: BlockFact
+    name: str
+    """The member in the layout."""
+
+
+def clones_in_arrays(plan: Plan, machine: Machine) -> Iterator[Refusal]:
+    """A refusal for each array of the plan that has a clone in it, which names both devices."""
+    made = made_nodes(plan)
+    for step in plan.steps:
+        if not step.creates or step.proof is None or step.proof.kind != "array":
+            continue
+        found = machine.observe("array", step.proof.key)
+        if found and (clones := [*_clones(step, found, machine, made)]):
+            yield from _refusal(step, found, clones, machine)
+
+
+def _clones(step: Step, found: Properties, machine: Machine, made: dict[str, str]) -> Iterator[Clone]:
+    assert step.proof is not None
+    stack, uuid = Stack(machine, {}), step.proof.key
+    inside = _inside(uuid, machine)
+    foreign = [block for block in inside if not _is_of_layout(block, stack)]
+    now, wanted = texts(found.get("members")), texts(step.proof.expect.get("members"))
+    names = {identity_of(node, made): name for node, name in zip(step.guard, step.targets[1:], strict=False)}
+    for slot, identity in enumerate(wanted if foreign else ()):
+        seated = {identity, *now[slot : slot + 1]} - {MISSING, *(set(wanted) - {identity})}
+        device = next((block for block in foreign if block.identity in seated), None)
+        same = (block for block in machine.blocks if block.identity == identity and _carries(block, uuid))
+        member = next((block for block in same if _is_of_layout(block, stack)), None)
+        if member and device and member not in inside:
+            yield Clone(slot, device, member, names.get(identity, identity))
+
+
+def _inside(uuid: str, machine: Machine) -> list[BlockFact]:
+    """The devices in the array, by kernel name: a copy of a whole disk has partitions with the same identities."""
+    arrays = [block for block in machine.blocks if block.kind == "array" and block.key == uuid]
+    names = {name for block in arrays for name in block.below}
+    return [block for block in machine.blocks if block.name in names]
+
+
+def _carries(block: BlockFact, uuid: str) -> bool:
+    return any(one.partition == 0 and one.content == member_of(uuid) for one in block.found)
+
+
+def _is_of_layout(block: BlockFact, stack: Stack) -> bool:
+    """The disks below the device are disks of the layout, which are called by their names there."""
+    below = [stack.blocks[name] for name in stack.base(block.name) if name in stack.blocks]
+    return any(Identity.read(each.identity).disk for each in below)
+
+
+def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machine) -> Iterator[Refusal]:
+    """The one way: out with the only clone where the array goes on without it, else the array is stopped."""
+    assert step.proof is not None
+    level, layout = str(found.get("level")), found.get("layout")
+    now, node = texts(found.get("members")), str(found.get("node"))
+    lost = [slot for slot, one in enumerate(now) if one == MISSING]
+    (first, *more) = clones
+    goes_on = (
+        not more
+        and level in LEVELS
+        and survives(level, len(now), str(layout) if layout else None, [*lost, first.slot])
+    )
+    common: Figures = {
+        "clones": tuple(_told(each.device, machine) for each in clones),
+        "members": tuple(f"{each.name}: {_told(each.member, machine)}" for each in clones),
+        "uuid": step.proof.key,
+        "node": node,
+    }
+    if goes_on:
+        clone, member = f"/dev/{first.device.name}", f"/dev/{first.member.name}"
+        out = (f"mdadm {node} --fail {clone}", f"mdadm {node} --remove {clone}")
+        back = (f"mdadm --zero-superblock {member}", f"mdadm {node} --add {member}")
+        yield Refusal("uuid-taken", "clone", step.because, step.line, {**common, "out": out, "back": back})
+        return
+    replaced = {each.slot: each.member.name for each in clones}
+    others = {block.identity: block.name for block in _inside(step.proof.key, machine)}
+    ours = [replaced.get(slot) or others.get(one, "") for slot, one in enumerate(now)]
+    run = () if all(ours) else ("--run",)
+    figures: Figures = {
+        **common,
+        "stop": f"mdadm --stop {node}",
+        "command": assembled(step, (f"/dev/{name}" for name in ours if name), *run),
+        "called": step.awaits[0],
+    }
+    yield Refusal("uuid-taken", "clone-without-way-back", step.because, step.line, figures)
+
+
+def _told(block: BlockFact, machine: Machine) -> str:
+    """A device and what tells its disk: `/dev/sdd1 (serial WD-2)`."""
+    base = Stack(machine, {}).base(block.name)
+    disk = next((disk for disk in machine.disks if disk.kernel_name in base), DiskFact("", "", 0))
+    return f"/dev/{block.name} ({identified(disk, STRONG) or 'without a serial'})"

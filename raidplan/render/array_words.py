@@ -1,0 +1,56 @@
+"""The sentences of refusals about arrays that give no data, or have a copy in them, as templates of `render/sentences.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from raidplan.render.key_words import AT
+
+UNSEEN = "so its content cannot be read"
+THERE = f"{AT}: {{there}} of its {{devices}} devices are present"
+UNUSED = "end its use (umount, swapoff, vgchange --activate n, cryptsetup close)"
+OLDER = "{behind:?, ?, without %, which missed its last updates (apply tells then how it comes back)}"
+DEGRADED = "missing: {lacking:6}. {level} has all of its data without. Connect what is missing and boot, or, if it stays away, "
+UNCLEAN = (
+    "{unclean:?; if md refuses that (dmesg: dirty degraded), writes were cut off, and stripes can be damaged: `%` starts it read-only, so "
+    "that its content can be checked first (fsck -n)}"
+)
+AFTER = f"{OLDER}{UNCLEAN}; after that it survives the loss of {{left}} more. Then apply again"
+UNNEEDED = "only if nobody needs its data, wipe what is left of it by hand"
+LOST = (
+    f"{AT}: {{count}} of its {{devices}} members are missing or have failed{{lost:?, ?: %}}{{state:? (md: %)}}, and {{level}} "
+    "survives the loss of {survived}{copies:?, of more only where another copy of the same data is left}. The data may be intact on "
+    "them, so nothing here is overwritten; mdadm --add and mdadm --create would destroy it: use neither"
+)
+READ_ONLY = (
+    "the array is read-only then: check its content without writing (fsck -n, mount -o ro), and if it is right, "
+    "`mdadm --readwrite {node}` and apply again; if not, `mdadm --stop {node}`"
+)
+COPIED = (
+    f"{AT}: in the place of a member the array has a copy of it: {{clones:; }}. The member, by the serial number in the layout, is "
+    "{members:; }; it is not in the array, and may lack what was written since"
+)
+
+NOT_STARTED: Mapping[str, str] = {
+    "inactive": f"{THERE}, but md has not started it, {UNSEEN}: mdadm starts it half a minute after the boot, or "
+    f"`mdadm --run {{node}}` does{OLDER}; then try again",
+    "inactive-incomplete": f"{THERE}, but md has not started it, {UNSEEN}; {DEGRADED}start it degraded with "
+    f"`mdadm --run {{node}}`{AFTER}",
+    "not-assembled": f"{THERE}, but it is not assembled, {UNSEEN}: assemble it with `mdadm --assemble {{node}} --uuid={{uuid}}`, then "
+    f"try again; {UNNEEDED}",
+    "not-assembled-incomplete": f"{THERE}, but it is not assembled, {UNSEEN}; {DEGRADED}assemble it degraded with "
+    f"`mdadm --assemble --run {{node}} --uuid={{uuid}}`{AFTER}; {UNNEEDED}",
+}
+TOO_MANY_LOST: Mapping[str, str] = {
+    "": f"{LOST}. Connect the missing ones again (cables, controller, power) and apply again, which tells the next command. What stays "
+    f"lost is only in a backup; {UNNEEDED}",
+    "back": f"{LOST}. Enough of them are connected: {{stop:?{UNUSED}, then `%`; }}compare Events and Update Time of all (`{{examine}}`; "
+    f"one that left long before the others has old data), then `{{command}}`{{forced:?, which writes superblocks and no data}}; {READ_ONLY}",
+}
+CLONES: Mapping[str, str] = {
+    "clone": f"{COPIED}. The array goes on without the copy: `{{out:`, then `}}`; unplug the copy, and wipe nothing of it before the array is "
+    "whole; then `{back:`, then `}`, which rebuilds the member from the others; wait (mdadm --wait {node}), then apply again",
+    "clone-without-way-back": f"{COPIED}, and the others cannot rebuild it: {UNUSED}, then `{{stop}}`; unplug the copy, and wipe nothing of "
+    "it: what was written since is on it alone. Then `{command}`; the array is read-only then: check its content without writing "
+    "(fsck -n, mount -o ro), and if it is right, `mdadm --readwrite {called}` and apply again; if not, `mdadm --stop {called}`",
+}

@@ -1,0 +1,76 @@
+"""An array of the layout on its disks, as planned, and what became of it by somebody else's hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from raidplan.apply.decision import Decision
+from raidplan.apply.journal.past import Past
+from raidplan.plan.step import Plan
+from tests.apply.stacks import Box, decide
+
+DISKS = ("sdb", "sdc", "sde", "sdf")
+
+
+def standing(plan: Plan) -> Box:
+    """The array of the layout on its two disks, as planned."""
+    box, serials = Box(), [f"PAIR-{number}" for number in range(len(DISKS))]
+    table = {step.targets[0]: step.proof for step in plan.steps if step.proof and step.proof.kind == "table"}
+    (array,) = (
+        step.proof for step in plan.steps if step.proof and step.proof.kind == "array" and step.creates
+    )
+    for disk, serial, name in zip(DISKS, serials, table, strict=False):
+        rows = table[name].expect["partitions"]
+        uuid, *_ = rows[0].split()  # type: ignore[index, union-attr]
+        box.disk(disk, serial).table(disk).partition(disk, uuid=uuid)
+        box.member(f"{disk}1", array=array.key)
+        box.put("table", table[name].key, disk=f"/dev/{disk}", partitions=rows)
+    box.array("md127", *(f"{disk}1" for disk in DISKS[: len(table)]), uuid=array.key, name="pair:data")
+    return box.put(
+        "array",
+        array.key,
+        **{
+            **array.expect,
+            "node": "/dev/md127",
+            "device": "md127",
+            "links": ["data"],
+            "state": "active",
+            "faulty": [],
+        },
+    )
+
+
+def the_array(box: Box) -> dict[str, Any]:
+    """The one array, whose lists are its own."""
+    ((uuid, found),) = box.objects["array"].items()
+    box.objects["array"][uuid] = own = {
+        name: list(value) if isinstance(value, list | tuple) else value for name, value in found.items()
+    }
+    return own
+
+
+def not_started(box: Box, away: Iterable[str] = (), behind: Iterable[str] = ()) -> Box:
+    """The array as md holds it that does not start it: all members are spares."""
+    found = the_array(box)
+    there = [each for each in (*found["members"], *found["spares"]) if each not in away]
+    found |= {"state": "inactive", "level": "", "size": 0, "members": [], "spares": there}
+    if behind:
+        found["behind"] = sorted(behind)
+    box.blocks["md127"] = replace(box.blocks["md127"], state="inactive", size=0)
+    return box
+
+
+def carrying(box: Box, without: Iterable[str] = ()) -> Box:
+    """The superblocks that are on the devices, by identity."""
+    box.objects["content"] = {}
+    for block in box.blocks.values():
+        words = [str(each.content) for each in block.found if not each.partition]
+        found = box.objects["content"].setdefault(block.identity, {"carries": []})
+        found["carries"] += [] if block.identity in without else words
+    return box
+
+
+def decided(plan: Plan, box: Box) -> Decision:
+    return decide(plan, box.machine(), Past(), here=False)
