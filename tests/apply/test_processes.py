@@ -172,7 +172,9 @@ def test_f07_without_open_files_a_step_fails_and_says_why(tmp_path: Path) -> Non
         assert lines[0] == "record_intent a"
         ended = "record_end a" in lines
         assert ended == marker.exists() == ("done: a" in lines), done.stdout
-        assert ended or ("record_failure a" in lines and os.strerror(errno.EMFILE) in done.stdout), done.stdout
+        assert ended or ("record_failure a" in lines and os.strerror(errno.EMFILE) in done.stdout), (
+            done.stdout
+        )
         seen.add(ended)
     assert seen == {True, False}
 
