@@ -72,4 +72,4 @@ def test_an_unused_partition_says_why_it_does_not_stay() -> None:
     (loss,) = compared(old, old, ("h", "k")).losses
     assert why(loss) == "the host h is called k" and "every UUID" in hint(loss)
     (loss,) = compared(SPLIT + MIRROR.format("", ""), SPLIT + MIRROR.format("", ", spares: [d2.p]")).losses
-    assert " a, " in why(loss) and "mdadm" in why(loss)
+    assert " added to a, " in why(loss) and "mdadm" in why(loss)

@@ -70,7 +70,7 @@ def test_links_of_which_too_little_is_known(text: str, tmp_path: Path) -> None:
 def test_what_a_link_carries_is_told_and_what_is_free(tmp_path: Path) -> None:
     text = bus(carries="type: pcie, generation: 1, lanes: 1", ports=6)
     ((message, hint),) = said("oversubscribed-link", text, tmp_path)
-    assert figures(message, "b", "s", "read") == "b 205 MB/s 4 s 51 read 100"
+    assert figures(message, "b", "s", "read") == "b 205 MB/s 4 s 51 MB/s read 100 MB/s"
     assert figures(hint, "free") == "free 4 free"
 
 
@@ -218,7 +218,7 @@ def test_the_array_that_is_left_least_is_told(tmp_path: Path) -> None:
         "arrays: {s<0-1>: {level: raid0, members: [a<0-1><1>]}, t<0-2>: {level: raid0, members: [b<0-1><1>]}}"
     )
     ((message, _),) = said("arrays-share-links", text, tmp_path)
-    assert figures(message) == "0-1 0-2 pm0 pm1 pm2 pm3 240 MB/s 83"
+    assert figures(message) == "0-1 0-2 pm0 pm1 pm2 pm3 240 MB/s 83 MB/s"
 
 
 REBUILD = """\
@@ -318,7 +318,7 @@ def test_a_link_of_one_member_is_not_shared(
 
 def test_a_disk_alone_in_a_slot_that_is_too_narrow(tmp_path: Path) -> None:
     ((message, hint),) = said("oversubscribed-link", NVME.format(lanes=1, rate=6500), tmp_path)
-    assert figures(message, "s", "read") == "n0s 1615 MB/s n0 s read 6500 n1s"
+    assert figures(message, "s", "read") == "n0s 1615 MB/s n0 s read 6500 MB/s n1s"
     assert "lanes" in hint and "move" not in hint
 
 
@@ -348,7 +348,7 @@ def test_what_a_narrow_link_slows_down(level: str, members: str, could: str, tmp
     """`could read 150` was said where the disks bound the reading: of raid6, two thirds of what they pass are moved."""
     text = NARROW % (level, members)
     ((message, _),) = said("oversubscribed-link", text, tmp_path)
-    assert f" 124 {could} 150" in figures(message, "read", "write")
+    assert f" 124 MB/s {could} 150 MB/s" in figures(message, "read", "write")
     bottlenecks = array(text).alone.read.bottlenecks
     assert ({each.kind for each in bottlenecks} == {"disk"}) is (could == "write")
 
@@ -360,4 +360,4 @@ def test_a_narrow_link_of_an_array_that_cannot_be(tmp_path: Path) -> None:
         "arrays: {s: {level: raid6, members: [d<0-1>]}}\n"
     )
     ((message, _),) = said("oversubscribed-link", text, tmp_path)
-    assert figures(message, "read", "write").endswith(" 50 read 150")
+    assert figures(message, "read", "write").endswith(" 50 MB/s read 150 MB/s")

@@ -60,9 +60,9 @@ def test_the_sums_are_told(tmp_path: Path) -> None:
         limit="watts: 180", last=9, disk=HARD, more="\n      base_watts: 40\n      amps_12v: 30"
     )
     message, hint = said("power-budget", text, tmp_path)[0]
-    assert (figures(message, "psu"), figures(hint)) == ("psu 10 40 W 160 W 12 W 180 89%", "200 W")
+    assert (figures(message, "psu"), figures(hint)) == ("psu 10 40 W 160 W 12 W 180 W 89%", "200 W")
     ((message, _),) = said("spinup-surge", text, tmp_path)
-    assert figures(message, "psu") == "psu 10 40 W 25.3 A 2.2 A 30 12 84%"
+    assert figures(message, "psu") == "psu 10 40 W 25.3 A 2.2 A 30 A 12 84%"
 
 
 RAILS = """\
@@ -156,5 +156,5 @@ def test_check_and_estimate_have_one_figure(tmp_path: Path) -> None:
     text = "hardware: {power: {psu: {watts: 400, amps_12v: 20, base_watts: 100, feeds: [d<00-39>]}}, disks: {d<00-39>: {serial: S<1>, size: 3TB, rotational: true}}}"
     ((watts, _),), ((amps, _),) = (said(rule, text, tmp_path) for rule in ("power-budget", "spinup-surge"))
     load = estimates(text).machine
-    assert f" {load.watts:.0f} W 12 W 400 145% 500 10 W" in figures(watts)
-    assert f" {load.spinup_amps_12v:.1f} A 2.2 A 20 12 482% 76.3 1.7 A" in figures(amps)
+    assert f" {load.watts:.0f} W 12 W 400 W 145% 500 W 10 W" in figures(watts)
+    assert f" {load.spinup_amps_12v:.1f} A 2.2 A 20 A 12 482% 76.3 A 1.7 A" in figures(amps)

@@ -165,10 +165,10 @@ def test_the_rate_of_a_pci_bus_is_told(tmp_path: Path) -> None:
     """Half of the members on 33 MHz PCI."""
     text = PCI.format(members="d<0-3>, f<0-3>", kind="pci", rate=", width: 32, clock: 33MHz")
     ((message, _),) = said("members-on-pci", text, tmp_path)
-    assert figures(message, "s") == "4 8 s f0 f1 f2 f3 pci0 100 MB/s 25"
+    assert figures(message, "s") == "4 8 s f0 f1 f2 f3 pci0 100 MB/s 25 MB/s"
     text = PCI.format(members="d<0-3>, f<0-3>", kind="pci", rate=", rate: 95MB/s")
     ((message, _),) = said("members-on-pci", text, tmp_path)
-    assert figures(message, "s") == "4 8 s f0 f1 f2 f3 pci0 95 MB/s 24"
+    assert figures(message, "s") == "4 8 s f0 f1 f2 f3 pci0 95 MB/s 24 MB/s"
 
 
 def test_pcie_is_not_pci(tmp_path: Path) -> None:
