@@ -26,6 +26,7 @@ BEFORE: Mapping[Before, str] = {
     Before.UNMOUNTED: "it is not mounted",
     Before.FILES_FIT: "its files fit, and its device is made smaller only after it",
     Before.CONTENTS_SHRUNK: "what is on it is made smaller first",
+    Before.SHRUNK_OR_LOST: "what is on it is made smaller first; what does not become smaller is copied before, and lost",
     Before.CONTENT_LOST: "nothing uses the partition, and what is needed of its content is copied: that is lost",
     Before.NAMED_ELSEWHERE: "lines that name it by its PARTUUID or PARTLABEL, as in fstab and of a boot loader, get the new one",
     Before.DEVICE_LATER: "the device is taken for anything else only after that",
