@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from raidplan.apply.change.as_made import as_made
@@ -56,8 +56,10 @@ def _refused(step: Step, borne: Step, machine: Machine, present: Plan, past: Pas
     """Why an object that differs is not entered; `borne`: its step in the plan by `present` UUIDs of partitions."""
     assert step.proof is not None and borne.proof is not None
     if differences(borne.proof, machine) == []:
-        follows = refusal("differs", "follows", place=step.because, line=step.line, differing=("partitions",))
-        return [replace(follows, deviations=tuple(differences(step.proof, machine) or ()))]
+        differ = tuple(differences(step.proof, machine) or ())
+        return [
+            Refusal("differs", "follows", step.because, step.line, {"differing": ("partitions",)}, differ)
+        ]
     return changes(borne, machine, present, past)[1]
 
 

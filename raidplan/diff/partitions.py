@@ -93,17 +93,13 @@ def _group(side: int, at: Place, storage: Storage) -> Path | None:
 
 
 def _resized(old: Place, new: Place, storage: Storage) -> partitions.Resized | None:
-    """The change of a size, by whether what is on it stays."""
+    """The change of a size, by the array that it is a member of, if that stays."""
     grows = trend(old, new, storage)
     if grows is Trend.SAME:
         return None
     used = storage.places[0].used.get(old.disk or "", ())
-    users = [use.path[:2] for place, use in used if place == old]
-    array = member_of(old, storage)
-    lost = any(
-        storage.fate(user).loses for user in users if user[0] != "arrays" or not entry_at(storage.new, user)
-    )
-    return partitions.resized(smaller=not grows.holds, array=array, lost=lost)
+    stays = all(entry_at(storage.new, use.path[:2]) for place, use in used if place == old)
+    return partitions.resized(smaller=not grows.holds, array=member_of(old, storage) if stays else None)
 
 
 def _change(key: partitions.Key, one: Part | None, other: Part | None, how: Way | None) -> Iterator[Change]:

@@ -26,6 +26,7 @@ BEFORE: Mapping[Before, str] = {
     Before.UNMOUNTED: "unmount it first",
     Before.FILES_FIT: "its files must fit; make its device smaller only afterwards",
     Before.CONTENTS_SHRUNK: "make what is on it smaller first",
+    Before.SHRUNK_OR_LOST: "make what is on it smaller first; what cannot become smaller is lost: copy it before",
     Before.CONTENT_LOST: "stop all use of the partition, and copy what is needed of its content: that is lost",
     Before.NAMED_ELSEWHERE: "put the new one into lines that name it by its PARTUUID or PARTLABEL, as in fstab and of a boot loader",
     Before.DEVICE_LATER: "use the device for something else only after that",

@@ -64,6 +64,15 @@ def test_a_type_becomes_another_one_where_a_command_does_it(old: str, new: str, 
     )
 
 
+def test_no_command_is_named_for_a_device_that_the_file_system_is_not_on() -> None:
+    found, expect = (
+        {"type": "ext4", "device": "partition:a", "blocks": 200},
+        {"device": "partition:b", "blocks": 100},
+    )
+    for name in ("device", "blocks"):
+        assert by_hand("filesystem", name, NODE, found, expect) == NEW_FILESYSTEM
+
+
 def test_a_file_system_gets_another_stripe_where_it_takes_one() -> None:
     """Of XFS a mount stores another number of data disks, and no unit for which its root inode would move."""
     found, wider = {"type": "xfs", "su": 512 * KIB, "sw": 4}, {"type": "xfs", "su": 512 * KIB, "sw": 6}
@@ -216,7 +225,7 @@ TABLES: dict[str, tuple[tuple[PartitionRow, ...], tuple[PartitionRow, ...], Advi
     "smaller, then one behind it": (table((A, 1, 8, "linux")), table((A, 1, 4, "linux"), (B, 5, 4, "linux")),
         commands("echo size=8192 | sfdisk --no-reread -N 1 /dev/sda",
                  "echo 'start=10240, size=8192, type=T, uuid=BB, name=\"nbb\"' | sfdisk --no-reread --append /dev/sda", UPDATE,
-                 before=(Before.CONTENTS_SHRUNK,))),
+                 before=(Before.SHRUNK_OR_LOST,))),
     "one less makes room": (table((A, 1, 4, "linux"), (B, 5, 4, "linux")), table((A, 1, 8, "linux")),
         commands("sfdisk --delete /dev/sda 2", "echo size=16384 | sfdisk --no-reread -N 1 /dev/sda", UPDATE, before=(Before.CONTENT_LOST,))),
     "renamed before another one has its name": (table((A, 1, 8, "linux")), table((C, 1, 8, "linux"), (A, 9, 4, "linux")),

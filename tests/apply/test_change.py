@@ -70,7 +70,7 @@ REFUSED = {
     "metadata": (set_to("arrays", "a", "metadata", "1.0"), "differs new-array", ("metadata 1.2 1.0",)),
     "type": (set_to("filesystems", "x", "type", "ext4"), "differs new-filesystem", ("type xfs ext4",)),
     "inodes": (set_to("filesystems", "a", "inodes", 20000), "differs new-filesystem", ("inodes",)),
-    "partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "size", "2GiB"), "differs table", ("partitions",)),
+    "partition": (set_to("hardware", "disks", "d<0-3>", "partitions", "data", "size", "2GiB"), "differs commands", ("sfdisk --no-reread -N",)),
     "volume": (set_to("volume_groups", "v", "volumes", "x", "size", "2GiB"), "differs commands-before-content", ("lvextend --size=2147483648b /dev/v/x",)),
     "smaller volume": (set_to("volume_groups", "v", "volumes", "x", "size", "896MiB"), "differs commands", ("lvreduce --size=939524096b /dev/v/x",)),
     "mount point": (set_to("filesystems", "a", "mount", "/srv/b"), "mount-conflict point", ("now /srv/a", "planned /srv/b")),
@@ -108,7 +108,7 @@ def test_is_refused_before_the_first_write(name: str, tmp_path: Path) -> None:
     assert world.effects == [] and end(world) == before
 
 
-@pytest.mark.parametrize(("change", "case"), [("type of a partition", "types"), ("partition", "table")])
+@pytest.mark.parametrize(("change", "case"), [("type of a partition", "types"), ("partition", "commands")])
 def test_a_hint_names_the_device(change: str, case: str, tmp_path: Path) -> None:
     root = tmp_path / "root"
     state = standing(tmp_path, root)

@@ -80,6 +80,8 @@ def by_hand(
         return Advice("group-incomplete", {"count": int(str(found["missing"]))})
     if (kind, node) == ("mount", "/"):
         return Advice("root-elsewhere")
+    if kind == "filesystem" and found.get("device") != expect.get("device", found.get("device")):
+        return NEW_FILESYSTEM  # no command is named for a device that it is not on
     if name == "blocks":
         planned = _in_blocks_of(found, expect)
     smaller = isinstance(now, int) and isinstance(planned, int) and planned < now

@@ -11,7 +11,6 @@ from raidplan.apply.change.table_by_hand import OnDisk, table_by_hand
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.figures import Figure
-from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity, disk_word
 from raidplan.facts import Machine
@@ -135,13 +134,16 @@ class Difference:
         assert self.step.proof is not None
         place = self.found.get("disk")
         names = [block.name for block in self.machine.blocks if block.identity == place]
+        arrays = (
+            step.proof.key for step in self.plan.complete.steps if step.proof and step.proof.kind == "array"
+        )
+        planned = [found for key in arrays if (found := self.machine.observe("array", key))]
         parts = (part for disk in self.machine.disks if disk.kernel_name in names for part in disk.partitions)
         return OnDisk(
             node,
             self.step.proof.key,
             {str(Identity("partition", part.uuid)): part.number for part in parts},
-            self._arrays,
-            frozenset(self._made_anew()),
+            {member: array for member, array in self._arrays.items() if array in planned},
             frozenset(self._physical()),
         )
 
@@ -151,16 +153,6 @@ class Difference:
         planned = {each.expect["device"] for each in proofs if each.kind == "physical_volume"}
         found = self.machine.objects.get("physical_volume", {}).values()
         return (str(each["device"]) for each in found if each.get("device") in planned)
-
-    def _made_anew(self) -> Iterator[str]:
-        """The devices whose content is not planned any more, or does not become smaller."""
-        planned = {step.proof.identity for step in self.plan.complete.steps if step.proof}
-        for kind in ("array", "encryption", "filesystem", "physical_volume", "swap"):
-            for key, found in self.machine.objects.get(kind, {}).items():
-                made = FILESYSTEMS.get(str(found.get("type"))) if kind == "filesystem" else None
-                shrinks = made.resized(smaller=True).possible if made else kind not in ("filesystem", "swap")
-                if not shrinks or Identity(kind, key) not in planned:
-                    yield from (str(found.get("device")), *texts(found.get("members")))
 
     def _shown(self, value: Value) -> Value:
         if isinstance(value, list):

@@ -23,11 +23,9 @@ class OnDisk(NamedTuple):
     numbers: Mapping[str, int]
     """The numbers that its partitions have in the table."""
     arrays: Mapping[str, Properties]
-    """The arrays that run, by their members and spares."""
-    made_anew: frozenset[str] = frozenset()
-    """The partitions whose content is not planned any more, or does not become smaller."""
+    """The arrays that run and are planned, by their members and spares."""
     physical: frozenset[str] = frozenset()
-    """Those that have a physical volume, and are to have one."""
+    """The partitions that have a physical volume, and are to have one."""
 
 
 def table_by_hand(
@@ -40,11 +38,7 @@ def table_by_hand(
         if one.size == other.size:
             return None
         array = disk.arrays.get(one.identity)
-        return partitions.resized(
-            smaller=other.size < one.size,
-            array=shape(array) if array else None,
-            lost=one.identity in disk.made_anew,
-        )
+        return partitions.resized(smaller=other.size < one.size, array=shape(array) if array else None)
 
     def of_lvm(at: int, now: int) -> bool:
         return found[at].identity in disk.physical

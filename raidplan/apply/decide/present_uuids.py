@@ -48,13 +48,17 @@ def _table_on(step: Step, machine: Machine, past: Past) -> str:
 
 
 def _borne(step: Step, table: str, machine: Machine) -> Iterator[tuple[str, str]]:
-    """The planned identity of each partition with another UUID, and the one that it has."""
+    """The planned identity of each partition with another UUID, and the one that it has; of one whose UUID a partition at another place
+    has, one that none has."""
     assert step.proof is not None
     found = machine.objects["table"][table]
-    there = {row.start: row for row in partition_rows(found["partitions"])}
+    rows = partition_rows(found["partitions"])
+    there = {row.start: row for row in rows}
     for row in step.proof.partitions:
         if row.start in there and there[row.start].uuid != row.uuid:
             yield row.identity, there[row.start].identity
+        elif row.start not in there and row.uuid in [each.uuid for each in rows]:
+            yield row.identity, f"{row.identity} from byte {row.start} on"
 
 
 def _with(step: Step, borne: Mapping[str, str], tables: Mapping[str, str]) -> Step:

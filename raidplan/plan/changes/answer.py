@@ -40,6 +40,7 @@ class Before(StrEnum):
     UNMOUNTED = "unmounted"
     FILES_FIT = "files-fit"
     CONTENTS_SHRUNK = "contents-shrunk"
+    SHRUNK_OR_LOST = "shrunk-or-lost"
     CONTENT_LOST = "content-lost"
     NAMED_ELSEWHERE = "named-elsewhere"
     DEVICE_LATER = "device-later"

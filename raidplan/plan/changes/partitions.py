@@ -35,9 +35,7 @@ MOVED = by_hand(
     DELETE, APPEND, UPDATE, before=(Before.CONTENT_LOST,), called="sfdisk --delete, --append, partx --update"
 )
 GROWN = by_hand(RESIZE, UPDATE, called="sfdisk, partx --update")
-SHRUNK = GROWN._replace(before=(Before.CONTENTS_SHRUNK,))
-CLEARED = GROWN._replace(before=(Before.CONTENT_LOST,))
-"""A smaller one whose content does not stay."""
+SHRUNK = GROWN._replace(before=(Before.SHRUNK_OR_LOST,))
 TYPE = by_hand(PART_TYPE)
 RENAMED = by_hand(PART_UUID, PART_LABEL, before=(Before.NAMED_ELSEWHERE,))
 SWAPPED = by_hand(
@@ -74,11 +72,9 @@ class Change(NamedTuple):
     answer: Answer
 
 
-def resized(*, smaller: bool, array: Shape | None, lost: bool = False) -> Resized:
-    """The change of a partition's size; `array`: the one that it is a member of, `lost`: its content does not stay."""
-    if not smaller:
-        return "grown", member_grown(GROWN, array)
-    return "shrunk", CLEARED if lost else member_shrunk(SHRUNK, array)
+def resized(*, smaller: bool, array: Shape | None) -> Resized:
+    """The change of a partition's size; `array`: the one that it is a member of, and that stays."""
+    return ("shrunk", member_shrunk(SHRUNK, array)) if smaller else ("grown", member_grown(GROWN, array))
 
 
 def changes(
