@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import random
 import subprocess
@@ -27,18 +25,14 @@ from raidplan.apply.reading import read_for
 from raidplan.apply.session import carry_out
 from raidplan.base.reader import Reader
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.block import read_at
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.uses import Use
-from raidplan.plan.identities import identity_of
 from raidplan.plan.origin import Origin
 from raidplan.plan.step import Plan, Run, Step
 from tests.apply.loop_devices import Here
-from tests.apply.makers import drawn
 from tests.apply.record import Record
 from tests.apply.stacks import plan_of
 from tests.apply.superblocks import superblock
-from tests.apply.test_interrupted_volumes import ARRAYS, RECORDED, create
 from tests.apply.uses import uses_of
 from tests.images import MIB, image, put, tool
 
@@ -313,37 +307,6 @@ def test_md_may_write_to_a_member_and_nobody_else(make: Make) -> None:
     for at in (0, 20480, MIB + 4096, PART - 512):
         member.fill(head(8), (8192, bits + b"\xff" * 256), (at, b"theirs"))
         assert member.changed(found) == at
-
-
-@pytest.mark.parametrize("name", ARRAYS)
-def test_an_array_that_ran_meanwhile_is_no_change(
-    name: str, tmp_path: Path, dice: random.Random | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """From each beginning of mdadm's writes to the members as the kernel left them when the array was stopped."""
-    record, step, chance = json.loads(gzip.decompress(RECORDED.read_bytes()))[name], create(name, tmp_path), dice or random.Random(1)  # fmt: skip
-    writes, size, file = record["writes"], record["size"], image(tmp_path, record["size"])
-    read = partial(read_at, file)
-    monkeypatch.setattr(module, "written_on", lambda node: (read, size))
-
-    def fill(member: int, pieces: list[tuple[int, int, str]]) -> None:
-        os.truncate(file, 0)
-        os.truncate(file, size)
-        for _, at, data in (one for one in pieces if one[0] == member):
-            put(file, at, bytes.fromhex(data))
-
-    plan = Plan("h", "", "", (), (step,))
-    for number in drawn(range(len(writes) + 1), dice, 3):
-        member = chance.randrange(len(record["guard"]))
-        node = record["guard"][member]
-        block = BlockFact("p", identity_of(node, {}), "/dev/p", "partition", size)
-        past = Past(is_open=True, begun=frozenset({step.id}), ours={step.id: frozenset({node})})
-        fill(member, writes[:number])
-        found = as_found(plan, Machine(blocks=(block,)), {}, past)[node]
-        fill(member, record["ended"])
-        assert found.changed(read, size) is None, (number, member)
-        at = chance.randrange(min(size, MIB) // 512) * 512
-        put(file, at, random.Random(number).randbytes(512))
-        assert found.changed(read, size) is not None, (number, member, at)
 
 
 @pytest.mark.parametrize("step", ["array.data.create", "swap.data.make"])
