@@ -20,14 +20,19 @@ from typing import Any
 
 import pytest
 
+from raidplan.apply.decide import reading_again
 from raidplan.apply.decide.maker import foreign
+from raidplan.apply.journal.past import Past
 from raidplan.base.reader import ERASED
 from raidplan.base.size import MIB, SECTOR
+from raidplan.facts import Machine
 from raidplan.facts.block import read_at
 from raidplan.facts.lvm import FIELDS, REPORT, parse_lvm
+from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import ends_of
 from raidplan.facts.run import ENVIRONMENT
-from raidplan.plan.step import Run, Step
+from raidplan.plan.identities import identity_of
+from raidplan.plan.step import Plan, Run, Step
 from tests.apply.makers import (
     ENDED,
     Device,
@@ -42,7 +47,7 @@ from tests.apply.makers import (
     step_of,
     tried,
 )
-from tests.images import put, tool
+from tests.images import image, put, tool
 
 RECORDED = Path(__file__).parent / "mdadm_create.json.gz"
 CUTS = 1
@@ -259,3 +264,34 @@ def test_mdadm(unwritten: int, memory: Path, dice: Random | None, record_propert
                 tries += 1
     record_property("counted: makers killed at a write", tries)
     record_property("counted: sectors of others beside what a maker left", planted)
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_an_array_that_ran_meanwhile_is_no_change(
+    name: str, tmp_path: Path, dice: Random | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From each beginning of mdadm's writes to the members as the kernel left them when the array was stopped."""
+    record, step, chance = json.loads(gzip.decompress(RECORDED.read_bytes()))[name], create(name, tmp_path), dice or Random(1)  # fmt: skip
+    writes, size, file = record["writes"], record["size"], image(tmp_path, record["size"])
+    read = partial(read_at, file)
+    monkeypatch.setattr(reading_again, "written_on", lambda node: (read, size))
+
+    def fill(member: int, pieces: list[tuple[int, int, str]]) -> None:
+        os.truncate(file, 0)
+        os.truncate(file, size)
+        for _, at, data in (one for one in pieces if one[0] == member):
+            put(file, at, bytes.fromhex(data))
+
+    plan = Plan("h", "", "", (), (step,))
+    for number in drawn(range(len(writes) + 1), dice, 3):
+        member = chance.randrange(len(record["guard"]))
+        node = record["guard"][member]
+        block = BlockFact("p", identity_of(node, {}), "/dev/p", "partition", size)
+        past = Past(is_open=True, begun=frozenset({step.id}), ours={step.id: frozenset({node})})
+        fill(member, writes[:number])
+        found = reading_again.as_found(plan, Machine(blocks=(block,)), {}, past)[node]
+        fill(member, record["ended"])
+        assert reading_again.place_of_change(found, read, size) is None, (number, member)
+        at = chance.randrange(min(size, MIB) // 512) * 512
+        put(file, at, Random(number).randbytes(512))
+        assert reading_again.place_of_change(found, read, size) is not None, (number, member, at)
