@@ -246,7 +246,10 @@ def test_default_sync_speed(rate: str, level: str, more: str, expected: list[str
 
 def test_the_hours_of_a_limited_rebuild_are_said(tmp_path: Path) -> None:
     ((message, hint),) = said("default-sync-speed", FAST % (", rate: 500MB/s", "raid5", ""), tmp_path)
-    assert (figures(message, "s"), hint) == ("s 500 MB/s 205 MB/s 5.4 h 2.2 h", "write sync_speed_max: 500MB/s")
+    assert (figures(message, "s"), hint) == (
+        "s 500 MB/s 205 MB/s 5.4 h 2.2 h",
+        "write sync_speed_max: 500MB/s",
+    )
 
 
 @pytest.mark.parametrize(("size", "expected"), [("737279MB", []), ("737280MB", ["4:note"])])
