@@ -46,7 +46,7 @@ JOURNAL: Mapping[str, Mapping[str, str]] = {
         "copy-unread": "{place} was written by another version of raidplan: undo it with that one",
     },
     "locked": {
-        "": "another raidplan, or a program that it started before it was killed, holds {place}: wait until that has ended (lsof {place} shows it)",
+        "": "another raidplan, or a program that one started before it was killed, holds {place}: wait until that has ended (lsof {place} shows it)",
         "unopened": "the lock {place} cannot be opened, and without it two runs of raidplan could write at once: {error}",
     },
     "no-room": {

@@ -32,7 +32,7 @@ from tests.kills.record import read, table
 from tests.kills.session import Reference, Void, judged, referred
 
 SPARE, REPLACE = "mdadm /dev/md/a --add-spare /dev/b", "mdadm /dev/md/a --replace /dev/c --with /dev/b"
-WAITS = "each command waits until what the one before began has ended"
+WAITS = "wait before each command until what the one before began has ended"
 ADD = "mdadm /dev/md/main --add /dev/disk/by-partuuid/aa"
 LIST = """2 things on this machine will be destroyed:
   - ext4, 512 MiB, on k0
