@@ -233,7 +233,7 @@ TABLES: dict[str, tuple[tuple[PartitionRow, ...], tuple[PartitionRow, ...], Advi
                  "echo 'start=18432, size=8192, type=T, uuid=AA, name=\"naa\"' | sfdisk --no-reread --append /dev/sda", UPDATE,
                  before=(Before.NAMED_ELSEWHERE,))),
     "names exchanged": (table((A, 1, 4, "linux"), (B, 5, 4, "linux")), table((B, 1, 4, "linux"), (A, 5, 4, "linux")),
-        commands("sfdisk --part-uuid /dev/sda 1 $(uuidgen)", "sfdisk --part-uuid /dev/sda 2 $(uuidgen)", "sfdisk --part-uuid /dev/sda 1 bb",
+        commands("sfdisk --part-uuid /dev/sda 1 $(cat /proc/sys/kernel/random/uuid)", "sfdisk --part-uuid /dev/sda 2 $(cat /proc/sys/kernel/random/uuid)", "sfdisk --part-uuid /dev/sda 1 bb",
                  "sfdisk --part-label /dev/sda 1 nbb", "sfdisk --part-uuid /dev/sda 2 aa", "sfdisk --part-label /dev/sda 2 naa",
                  before=(Before.NAMED_ELSEWHERE,))),
     "moved": (table((A, 1, 4, "linux"), (B, 5, 4, "linux")), table((A, 1, 8, "linux"), (B, 9, 4, "linux")),
