@@ -16,7 +16,6 @@ from raidplan.apply.decide.leftovers import NotOurs
 from raidplan.apply.decide.lost_superblocks import superblocks_lost
 from raidplan.apply.decide.name_links import NameTaken, lacks_its_name, name_links
 from raidplan.apply.decide.not_started import not_started
-from raidplan.apply.decide.present_uuids import by_present_uuids
 from raidplan.apply.decide.redo_steps import half_done, redo
 from raidplan.apply.decide.too_many_lost import too_many_lost
 from raidplan.apply.journal.made import is_known
@@ -25,7 +24,7 @@ from raidplan.apply.journal.step_fingerprints import disks_below
 from raidplan.apply.refusal import Refusal, Refused, refusal
 from raidplan.base.identity import Identity
 from raidplan.facts import Machine
-from raidplan.facts.prove import Deviation, differences
+from raidplan.facts.prove import differences
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.step import Plan, Step, WriteBlock, WriteFile
 
@@ -37,31 +36,8 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
 
     A step is done if its proof holds, none of the steps that it follows is left, and the journal does not
     say that it was begun and never finished. While an array has no data, or a clone in it, that is the one reason,
-    and no step remains. What stands on a partition is compared by the UUID that the partition bears: a table that has
-    others than planned is the one reason, and not all that stands on it.
+    and no step remains.
     """
-    by_present, borne = by_present_uuids(plan, machine, past)
-    left, refusals = _compare(by_present, machine, past)
-    if not borne:
-        return left, refusals
-    planned = {step.id: step.proof for step in plan.steps}
-    steps = (replace(step, proof=planned.get(step.id, step.proof)) for step in left.steps)
-    return replace(left, steps=tuple(steps)), [_by_planned_names(each, borne) for each in refusals]
-
-
-def _by_planned_names(refusal: Refusal, borne: Mapping[str, str]) -> Refusal:
-    """The refusal in which a partition has the name that the layout has for its place, whatever its UUID is."""
-
-    def named(each: Deviation) -> Deviation:
-        names = {name: of for name, of in each.names.items() if name not in borne}
-        return replace(
-            each, names=names | {borne[uuid]: of for uuid, of in each.names.items() if uuid in borne}
-        )
-
-    return replace(refusal, deviations=tuple(map(named, refusal.deviations)))
-
-
-def _compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusal]]:
     if without := _without_data(plan, machine, past):
         return replace(plan, steps=()), [*without]
     kept: dict[str, Step] = {}

@@ -8,11 +8,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from raidplan.apply.decide.comparison import compare
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal
 from raidplan.facts import Machine
+from raidplan.facts.prove import Deviation
 from raidplan.plan.partitions import partition_rows
 from raidplan.plan.step import Plan, Step, Value
+
+
+def compare_by_present_uuids(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusal]]:
+    """The remaining steps, and the reasons to refuse them. A table whose partitions have other UUIDs than planned is one, and what
+    stands on them is none because of that."""
+    by_present, borne = by_present_uuids(plan, machine, past)
+    left, refusals = compare(by_present, machine, past)
+    planned = {step.id: step.proof for step in plan.steps} if borne else {}
+    steps = (replace(step, proof=planned.get(step.id, step.proof)) for step in left.steps)
+    return replace(left, steps=tuple(steps)), [_by_planned_names(each, borne) for each in refusals]
+
+
+def _by_planned_names(refusal: Refusal, borne: Mapping[str, str]) -> Refusal:
+    """The refusal in which a partition has the name that the layout has for its place, whatever its UUID is."""
+
+    def named(each: Deviation) -> Deviation:
+        there = {name: of for name, of in each.names.items() if name not in borne}
+        return replace(
+            each, names=there | {borne[uuid]: of for uuid, of in each.names.items() if uuid in borne}
+        )
+
+    return replace(refusal, deviations=tuple(map(named, refusal.deviations))) if borne else refusal
 
 
 def by_present_uuids(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, Mapping[str, str]]:

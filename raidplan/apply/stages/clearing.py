@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from raidplan.apply.decide.comparison import compare
 from raidplan.apply.decide.lost_tables import tables_lost
+from raidplan.apply.decide.present_uuids import compare_by_present_uuids
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.apply.stages.resuming import Resumed
 from raidplan.apply.teardown.cleared import BegunClearing, Cleared, Imagined
@@ -24,7 +24,7 @@ def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
         layout,
         machine,
         disks,
-        lambda either: compare(layout, either, past),
+        lambda either: compare_by_present_uuids(layout, either, past),
         past.made,
         _begun_clearing(resumed),
     )
