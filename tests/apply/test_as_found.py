@@ -325,15 +325,15 @@ def test_between_the_ends_of_a_disk_to_wipe_md_alone_may_write(step: str, make: 
     assert device.changed(found) == 4096
 
 
-def test_what_cannot_be_read_is_no_change(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The decision took it for somebody's data; who can write to it is asked for all the same."""
+def test_what_could_not_be_read_counts_as_changed(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the closer look, which comes later, could read it."""
     disk = make("disk.d0.partition", "disk")
 
     def unreadable(node: str) -> tuple[Reader, int]:
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(module, "written_on", unreadable)
-    assert disk.found() == AsFound() and disk.changed(AsFound()) is None
+    assert disk.found() == AsFound() and disk.changed(AsFound()) == 0
 
 
 def test_a_device_that_is_made_anew_before_is_another() -> None:

@@ -15,8 +15,8 @@ AGAIN = ("layout", "clear", "change")
 class AsFound:
     """The sectors of one device."""
 
-    sectors: bytes = b""
-    """As `journal/sectors.py` packs them; empty where they could not be read, which the decision has taken for somebody's data."""
+    sectors: bytes | None = None
+    """As `journal/sectors.py` packs them: empty where too many are full. None where they could not be read."""
     array: Proof | None = None
     """The array that it is to be a member of, to which mdadm and the kernel may have written by themselves."""
     journal: bool = False

@@ -49,8 +49,11 @@ def as_found(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: 
 def place_of_change(found: AsFound, read: Reader, size: int) -> int | None:
     """The place of the first sector that is neither blank nor as it was; None if there is none. Raises OSError.
 
-    Blank ones are as good: the step that clears the device comes before the one that writes over it.
+    Blank ones are as good: the step that clears the device comes before the one that writes over it. Of what could not be
+    read, nobody knows whether it changed.
     """
+    if found.sectors is None:
+        return 0
     rest = unpacked(found.sectors).rest(_of_others(read, size, found.array, found.journal))
     return rest.foreign if rest else None
 

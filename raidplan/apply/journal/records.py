@@ -137,7 +137,7 @@ class _Sum:
         losses = map(loss_from_row, record.get("clears", ()))
         self.listed[step] = tuple(dict.fromkeys((*self.listed.get(step, ()), *losses)))
         self.sectors[step] = str(record.get("sectors", ""))
-        self.erased = self.erased | {step} if record.get("erased") is True else self.erased - {step}
+        self.erased |= {step} if record.get("erased") is True else set()
         self.ended.pop(step, None)
 
     def _end(self, step: str) -> None:
