@@ -9,8 +9,9 @@ import pytest
 
 from raidplan.facts.machine import texts
 from tests.apply.drifted import carrying, decided, not_started, standing, the_array
-from tests.apply.stacks import Box
-from tests.apply.test_too_many_lost import plan
+from tests.apply.stacks import LAYOUT, Box, plan_of
+
+RAID5 = LAYOUT.replace(", wipe: true", "").replace("<0-1>", "<0-2>").replace("raid1", "raid5")
 
 
 def renamed(box: Box) -> Box:
@@ -32,7 +33,7 @@ def renamed(box: Box) -> Box:
 )
 def test_the_tables_come_first(how: str, tmp_path: Path) -> None:
     """What brings the array back has commands that name its members, which no device bears."""
-    whole = plan(tmp_path, "raid5", 3)
+    whole = plan_of(RAID5, tmp_path)
     box = renamed(standing(whole))
     found = the_array(box)
     members, away = found["members"], []
