@@ -42,7 +42,7 @@ class Decided:
     wiped: frozenset[str] = frozenset()
     """The disks of which both ends alone were cleared, so that old bytes lie between."""
     since: Mapping[str, AsFound] = field(default_factory=dict)
-    """By device as steps name it, the content over which an interrupted step is done again."""
+    """By device as steps name it, or swap file, the content over which an interrupted step is done again."""
 
     def sectors(self, step: Step, node: Callable[[str], str], world: World) -> bytes:
         """The sectors that a step finds, for the journal: where it clears, and where it makes something over bytes that are as old as
@@ -78,7 +78,11 @@ class Decided:
         Their content is known as our own, so that they need not be blank.
         """
         for target in dict.fromkeys((*step.guard, *step.clears)):
-            if found := self.since.get(target):
+            found = self.since.get(target)
+            if found and found.file:
+                if world.state_of_file(target) not in ((), found.file):
+                    yield use("changed", target, byte=0)
+            elif found:
                 yield from world.writers(node(target))
                 if (at := place_of_change(found, *world.written(node(target)))) is not None:
                     yield use("changed", target, byte=at)

@@ -12,7 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from raidplan.apply.devices.guard import disks_below, instance_of, not_blank, other_partition, written_on
+from raidplan.apply.devices.guard import (
+    disks_below,
+    instance_of,
+    not_blank,
+    other_partition,
+    state_of_file,
+    written_on,
+)
 from raidplan.apply.devices.partition_lock import hold_partitions, look_again
 from raidplan.apply.devices.zero import put_back, zero
 from raidplan.apply.reading import read_for
@@ -94,6 +101,10 @@ class World:
     def instance(self, node: str) -> tuple[str, int]:
         """The instance of the disk behind a node now: the kernel's word for this one, and its bytes. Raises OSError."""
         return instance_of(node)
+
+    def state_of_file(self, path: str) -> tuple[int, ...]:
+        """The state of a swap file now, which any write to it changes; empty where there is none. Raises OSError."""
+        return state_of_file(path)
 
     def other_partition(self, node: str) -> Use | None:
         """The target of a link, if not the partition that it names; also None where there is no link. Raises OSError."""

@@ -13,7 +13,7 @@ from raidplan.facts.mounts import read_mounts
 from raidplan.facts.uses import UseKind
 from raidplan.facts.writers import number_of_file
 
-CONFIG = Path("/sys/kernel/config")
+CONFIG, BTRFS = Path("/sys/kernel/config"), Path("/sys/fs/btrfs")
 EXPORTED: dict[str, UseKind] = {
     "target/core/*/*/udev_path": "exported",
     "target/core/*/*/info": "exported",
@@ -47,15 +47,27 @@ def _numbers(file: Path) -> Iterator[str]:
 
 
 def _behind(path: str) -> Iterator[str]:
-    """The device that a path names, or those of the file system in which a file lies. Raises OSError."""
-    found = os.stat(path)
+    """The device that a path names, or those of the file system in which a file lies. A file that is not in sight (deleted, below
+    another mount, in another namespace) counts as lying in the nearest folder that is. Raises OSError."""
+    if not os.path.isabs(path):
+        return
+    where = Path(os.path.realpath(path))
+    found = next(each for each in (where, *where.parents) if each.exists()).stat()
     if number := number_of_file(found):
         yield number
         return
     yield f"b{os.major(found.st_dev)}:{os.minor(found.st_dev)}"
-    # btrfs gives its files numbers of its own invention; the mount has its device as the source.
-    where = Path(os.path.realpath(path))
+    # btrfs gives its files numbers of its own invention; the mount has one of its devices as the source.
     mounts = [each for each in read_mounts(Path("/"), Names({})) if where.is_relative_to(each.point)]
     for mount in sorted(mounts, key=lambda each: len(each.point))[-1:]:
         with suppress(OSError):
-            yield number_of_file(os.stat(mount.source))
+            number = number_of_file(os.stat(mount.source))
+            yield number
+            yield from _of_one_btrfs(number)
+
+
+def _of_one_btrfs(number: str) -> Iterator[str]:
+    """The devices of the mounted btrfs that has this one."""
+    for folder in BTRFS.glob("*/devices"):
+        numbers = [f"b{(each / 'dev').read_text().strip()}" for each in folder.iterdir()]
+        yield from numbers if number in numbers else ()

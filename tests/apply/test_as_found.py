@@ -17,6 +17,7 @@ import pytest
 from raidplan.apply.decide import reading_again as module
 from raidplan.apply.decide.as_found import AsFound, done_again
 from raidplan.apply.decide.reading_again import as_found, place_of_change
+from raidplan.apply.decide.redo_steps import redo
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.execute import execute
 from raidplan.apply.journal.journal import open_journal
@@ -349,3 +350,44 @@ def test_a_device_that_is_made_anew_before_is_another() -> None:
         step("wipe", teardown, clears=("/dev/c",)),
     )
     assert [*done_again(Plan("h", "", "", (), steps), found)] == ["/dev/a"]
+
+
+def _written(file: Path) -> None:
+    with file.open("r+b") as opened:
+        opened.write(b"theirs")
+
+
+def _replaced(file: Path) -> None:
+    (file.parent / "backup").write_bytes(b"theirs")
+    (file.parent / "backup").rename(file)
+
+
+def _linked(file: Path) -> None:
+    _replaced(file)
+    file.rename(file.with_name("elsewhere"))
+    file.symlink_to(file.with_name("elsewhere"))
+
+
+@pytest.mark.parametrize("since", [None, Path.unlink, _written, _replaced, _linked])
+def test_a_swap_file_is_deleted_only_as_it_was_found(
+    since: Callable[[Path], None] | None, tmp_path: Path
+) -> None:
+    """A person can put a file there while `apply` waits for the answer."""
+    file = tmp_path / "swapfile"
+    plan = plan_of(f"{LAYOUT}swap: {{file: {{file: {file}, size: 1MiB}}}}\n", tmp_path)
+    (make,) = (step for step in plan.steps if step.id == "swap.file.file")
+    past = Past(is_open=True, begun=frozenset({make.id}), ours={make.id: frozenset(make.guard)})
+    file.write_bytes(bytes(4096))
+    found = as_found(plan, Machine(), {}, past)
+    steps = redo(make, Machine(objects={"file": {str(file): {"size": 4096}}}), past, {})
+    known = {step.id for step in steps}
+    left = replace(plan, steps=tuple(step.among(known) for step in steps))
+    if since:
+        since(file)
+    outcome = execute(left, {}, lambda event: None, Record(), Here(tmp_path), since=done_again(left, found))
+    if since in (None, Path.unlink):
+        assert outcome.complete and file.read_bytes() == bytes(MIB)
+        return
+    (uses,) = uses_of(outcome).values()
+    assert [(use.kind, use.place) for use in uses] == [("changed", str(file))]
+    assert file.read_bytes().startswith(b"theirs")

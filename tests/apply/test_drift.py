@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from raidplan.apply.preflight.doubles import doubles
 from raidplan.plan.step import Plan
 from tests.apply.drifted import decided, standing
-from tests.apply.stacks import LAYOUT, plan_of
+from tests.apply.stacks import LAYOUT, Box, plan_of
 
 
 @pytest.fixture
@@ -89,6 +91,45 @@ def test_a_copy_of_a_member_is_refused_while_everything_stands(plan: Plan, where
     box = standing(plan).disk("sdd", "OTHER").partition("sdd").member(where, array=uuid)
     (reason,) = [each for each in decided(plan, box).refusals if each.code == "uuid-taken"]
     assert (reason.case, reason.figures["uuid"]) == ("member", uuid)
+
+
+def with_another_disk(plan: Plan) -> tuple[Box, str]:
+    """A disk outside the layout was added to the array."""
+    box = standing(plan)
+    (uuid,) = box.objects["array"]
+    box.disk("sdd", "OTHER").partition("sdd").member("sdd1", array=uuid)
+    box.blocks["md127"] = replace(box.blocks["md127"], below=("sdb1", "sdc1", "sdd1"))
+    return box, box.blocks["sdd1"].identity
+
+
+def test_a_device_of_others_that_failed_in_the_array_is_named_though_apply_adds_the_spare(
+    with_spare: Plan,
+) -> None:
+    """No other reason speaks of it, and a boot could take it for a member."""
+    box, other = with_another_disk(with_spare)
+    box.blocks["sde1"] = replace(box.blocks["sde1"], found=())
+    (found,) = box.objects["array"].values()
+    found |= {"spares": [], "faulty": [other]}
+    decision = decided(with_spare, box)
+    told = [(each.case, each.place) for each in decision.refusals if each.code == "uuid-taken"]
+    assert told == [("member", "/dev/sdd")]
+    assert "differs" not in {each.code for each in decision.refusals}
+
+
+@pytest.mark.parametrize("where", ["members", "faulty"])
+def test_a_disk_in_the_place_of_a_member_has_one_reason_until_the_array_is_made_again(
+    where: str, plan: Plan
+) -> None:
+    """A redo makes it of the planned members, and nothing but its superblock tells then that the other disk was one."""
+    box, other = with_another_disk(plan)
+    (found,) = box.objects["array"].values()
+    found |= {"members": [other if where == "members" else "missing", found["members"][1]], "degraded": 1}
+    found["faulty"] = [other] if where == "faulty" else []
+    told = {each.code for each in decided(plan, box).refusals}
+    assert "differs" in told and "uuid-taken" not in told
+    machine, made = box.machine(), {step.id for step in plan.steps if step.creates}
+    ours = [disk for disk in machine.disks if disk.serial.startswith("PAIR")]
+    assert [each.place for each in doubles(plan.steps, made, machine, ours)] == ["/dev/sdd"]
 
 
 def test_a_copy_of_a_whole_disk_is_one_reason(plan: Plan) -> None:

@@ -414,6 +414,50 @@ def test_f32_a_file_on_a_device_that_the_kernel_exports(
     assert [*written_by_others(node)] == []
 
 
+@pytest.mark.parametrize("name", ["image", "folder/image"])
+def test_f32_a_deleted_file_on_a_device_that_the_kernel_exports(
+    name: str, node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It keeps its file system as one with a name does, and the nearest folder tells which that can be."""
+    point, info = tmp_path / "point", tmp_path / "target/core/fileio_0/disk7/info"
+    tool("mke2fs", "-q", "-t", "ext4", node)
+    for folder in (point, info.parent):
+        folder.mkdir(parents=True)
+    tool("mount", node, point)
+    monkeypatch.setattr(exports, "CONFIG", tmp_path)
+    info.write_text(FILEIO.format(point / name))
+    assert {each.kind for each in written_by_others(node) if each.place == node} == {"exported"}
+    info.write_text(FILEIO.format(tmp_path / name))
+    assert [*written_by_others(node)] == []
+
+
+def test_f32_a_file_on_any_device_of_a_btrfs(
+    node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mount names one of them."""
+    point, info, second = (
+        tmp_path / "point",
+        tmp_path / "target/core/fileio_0/disk7/info",
+        tmp_path / "second",
+    )
+    second.touch()
+    os.truncate(second, 16 * MIB)
+    other = tool("losetup", "--find", "--show", second).strip()
+    try:
+        tool("mkfs.btrfs", "--quiet", "--mixed", "--data=single", "--metadata=single", node, other)
+        for folder in (point, info.parent):
+            folder.mkdir(parents=True)
+        tool("mount", f"--options=device={node},device={other}", node, point)
+        (point / "image").touch()
+        info.write_text(FILEIO.format(point / "image"))
+        monkeypatch.setattr(exports, "CONFIG", tmp_path)
+        for each in (node, other):
+            assert {use.kind for use in written_by_others(each) if use.place == each} == {"exported"}
+        tool("umount", point)
+    finally:
+        tool("losetup", "--detach", other)
+
+
 def test_what_stands_on_a_device_is_named(node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     number = os.stat(node).st_rdev
     sys = tmp_path / f"{os.major(number)}:{os.minor(number)}"

@@ -1,4 +1,4 @@
-"""The content of the devices of interrupted steps, as it was found before it was decided to do these again."""
+"""The content of the devices and swap files of interrupted steps, as it was found before it was decided to do these again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AGAIN = ("layout", "clear", "change")
 
 @dataclass(frozen=True, slots=True)
 class AsFound:
-    """The sectors of one device."""
+    """The sectors of one device, or one swap file."""
 
     sectors: bytes | None = None
     """As `journal/sectors.py` packs them: empty where too many are full. None where they could not be read."""
@@ -21,6 +21,8 @@ class AsFound:
     """The array that it is to be a member of, to which mdadm and the kernel may have written by themselves."""
     journal: bool = False
     """It is the write journal of that array."""
+    file: tuple[int, ...] = ()
+    """The state of a swap file, as `devices/guard.py` tells it."""
 
 
 def done_again(left: Plan, found: Mapping[str, AsFound]) -> dict[str, AsFound]:

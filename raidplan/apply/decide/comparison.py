@@ -38,7 +38,7 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
     say that it was begun and never finished. While an array has no data, or a clone in it, that is the one reason,
     and no step remains.
     """
-    if without := _without_data(plan, machine, past):
+    if without := without_data(plan, machine, past):
         return replace(plan, steps=()), [*without]
     kept: dict[str, Step] = {}
     unnamed, refusals = _unnamed(plan, machine, past)
@@ -67,7 +67,7 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
     return replace(plan, steps=tuple(left)), refusals
 
 
-def _without_data(plan: Plan, machine: Machine, past: Past) -> tuple[Refusal, ...]:
+def without_data(plan: Plan, machine: Machine, past: Past) -> tuple[Refusal, ...]:
     """The reasons of the first kind that there is: each explains those that would come after it."""
     return (
         (*superblocks_lost(plan, machine, past),)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from raidplan.apply.decide.comparison import compare
+from raidplan.apply.change.change import changes
+from raidplan.apply.decide.comparison import compare, without_data
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal
@@ -22,10 +23,22 @@ def compare_by_present_uuids(plan: Plan, machine: Machine, past: Past) -> tuple[
     """The remaining steps, and the reasons to refuse them. A table whose partitions have other UUIDs than planned is one, and what
     stands on them is none because of that."""
     by_present, borne = by_present_uuids(plan, machine, past)
+    lost = bool(borne and without_data(by_present, machine, past))
+    if lost and (tables := [*_of_tables(by_present, borne, machine, past)]):
+        return replace(plan, steps=()), tables
     left, refusals = compare(by_present, machine, past)
     planned = {step.id: step.proof for step in plan.steps} if borne else {}
     steps = (replace(step, proof=planned.get(step.id, step.proof)) for step in left.steps)
     return replace(left, steps=tuple(steps)), [_by_planned_names(each, borne) for each in refusals]
+
+
+def _of_tables(plan: Plan, borne: Mapping[str, str], machine: Machine, past: Past) -> Iterator[Refusal]:
+    """The refusals of the tables with other UUIDs, which come alone while an array has no data: the commands that bring its members
+    back call them by their planned UUIDs."""
+    for step in plan.steps:
+        rows = step.proof.partitions if step.proof and step.proof.kind == "table" else ()
+        if any(row.identity in borne for row in rows):
+            yield from changes(step, machine, plan, past)[1]
 
 
 def _by_planned_names(refusal: Refusal, borne: Mapping[str, str]) -> Refusal:

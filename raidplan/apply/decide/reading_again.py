@@ -11,7 +11,7 @@ from functools import partial
 
 from raidplan.apply.decide.as_found import AsFound
 from raidplan.apply.decide.half_made import ours_on, without_ours
-from raidplan.apply.devices.guard import written_on
+from raidplan.apply.devices.guard import state_of_file, written_on
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.sectors import packed, unpacked
 from raidplan.apply.teardown.cleared import may_be_wiped
@@ -30,10 +30,10 @@ Range = tuple[int, int]
 
 
 def as_found(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past) -> dict[str, AsFound]:
-    """The devices of interrupted steps that are there, as steps name them."""
+    """The devices of interrupted steps that are there, as steps name them, and the swap files."""
     steps, made = {step.id: step for step in plan.steps}, made_nodes(plan)
     blocks = {block.identity: block for block in machine.blocks}
-    found: dict[str, AsFound] = {}
+    found = dict(_files(plan, past))
     for begun in sorted(past.begun):
         step = steps.get(past.planned_for(begun))
         for target in past.ours.get(begun, ()):
@@ -44,6 +44,15 @@ def as_found(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: 
                     step, block, target, disks.get(Identity.read(block.identity).disk), ends_only=ends_only
                 )
     return found
+
+
+def _files(plan: Plan, past: Past) -> Iterator[tuple[str, AsFound]]:
+    """The swap files of interrupted steps that are there; one that cannot be looked at is none of ours for the decision."""
+    for step in plan.steps:
+        if step.proof and step.proof.file in past.ours.get(step.id, ()):
+            with suppress(OSError):
+                if state := state_of_file(step.proof.file):
+                    yield step.proof.file, AsFound(file=state)
 
 
 def place_of_change(found: AsFound, read: Reader, size: int) -> int | None:

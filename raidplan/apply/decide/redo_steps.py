@@ -129,7 +129,7 @@ def _file(step: Step, machine: Machine) -> Iterator[Step]:
                 stain=str(stain or ""),
             )
         )
-    yield _clear(step, 1, "delete", Run(("rm", "--force", file)))
+    yield replace(_clear(step, 1, "delete", Run(("rm", "--force", file))), clears=(file,))
 
 
 def _clear(step: Step, number: int, verb: str, action: Run | Zero, after: tuple[str, ...] = ()) -> Step:

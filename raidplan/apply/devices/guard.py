@@ -46,6 +46,15 @@ def not_blank(target: str, *, everywhere: bool) -> list[Use]:
     return [*written_by_others(target)] or _unrecognised(target, mode.st_rdev)
 
 
+def state_of_file(path: str) -> tuple[int, ...]:
+    """By this a file is known from another one, and from itself before any write; empty where there is none. Raises OSError."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns
+
+
 def instance_of(node: str) -> tuple[str, int]:
     """The instance of the disk behind a node now (`facts.block.instance_of`), and its size in bytes. Raises OSError where there is none."""
     number = os.stat(node).st_rdev

@@ -5,7 +5,7 @@ They follow from the layout, so a disk that had the same place in it before, or 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from raidplan.apply.decide.member_names import identified
 from raidplan.apply.refusal import Refusal, refusal
@@ -15,13 +15,15 @@ from raidplan.base.magic import MEMBER
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import texts
-from raidplan.facts.prove import differing
 from raidplan.plan.disk_identity import STRONG
-from raidplan.plan.step import Plan, Proof, Step
+from raidplan.plan.step import Plan, Proof, Step, Value
 
 
-def doubles(steps: Iterable[Step], machine: Machine, own: Iterable[DiskFact]) -> Iterator[Refusal]:
-    """Members of an array of the steps, and partitions of a table of theirs, on disks other than our `own`.
+def doubles(
+    steps: Iterable[Step], due: Container[str], machine: Machine, own: Iterable[DiskFact]
+) -> Iterator[Refusal]:
+    """Members of an array of the steps, and partitions of a table of theirs, on disks other than our `own`. `due`: the steps
+    that will run.
 
     mdadm believes the superblock with more events, which can be that of the other disk. A copy of a whole disk is no matter
     here: `copied` says that.
@@ -31,14 +33,15 @@ def doubles(steps: Iterable[Step], machine: Machine, own: Iterable[DiskFact]) ->
         *({str(found["disk"]), *texts(found["also"])} for found in tables)
     )
     others = [disk for disk in machine.disks if disk.node not in known]
-    made = [step.proof for step in steps if step.creates and step.proof]
-    arrays = {proof.key for proof in made if proof.kind == "array"}
-    told = _exchanged([proof for proof in made if proof.kind == "array"], machine)
-    partitions = {row.uuid for proof in made for row in proof.partitions}
+    made = {step.id: step.proof for step in steps if step.creates and step.proof}
+    arrays = {id: proof for id, proof in made.items() if proof.kind == "array"}
+    told = {*_exchanged((proof for id, proof in arrays.items() if id not in due), machine)}
+    uuids = {proof.key for proof in arrays.values()}
+    partitions = {row.uuid for proof in made.values() for row in proof.partitions}
     for disk in others:
         mark = identified(disk, STRONG)
         for trace in disk.traces:
-            if trace.type == MEMBER and trace.uuid in arrays and (trace.uuid, disk.kernel_name) not in told:
+            if trace.type == MEMBER and trace.uuid in uuids and (trace.uuid, disk.kernel_name) not in told:
                 place = disk.node
                 yield refusal(
                     "uuid-taken", "member", place=place, part=trace.place, uuid=trace.uuid, mark=mark
@@ -48,17 +51,25 @@ def doubles(steps: Iterable[Step], machine: Machine, own: Iterable[DiskFact]) ->
                 yield refusal("uuid-taken", "partition", place=part.node, uuid=part.uuid, mark=mark)
 
 
-def _exchanged(arrays: Iterable[Proof], machine: Machine) -> set[tuple[str, str]]:
-    """Arrays that have other devices in them than planned, and the disks of those: that reason says what becomes of them, and
-    nobody is to unplug one before."""
+def _exchanged(arrays: Iterable[Proof], machine: Machine) -> Iterator[tuple[str, str]]:
+    """Arrays, and the disks of devices that they have in place of planned ones: how the array differs says what becomes of
+    those, and nobody is to unplug one before."""
     stack = Stack(machine, {})
-    other = {proof.key for proof in arrays if {"members", "spares"} & {*(differing(proof, machine) or ())}}
-    return {
-        (block.key, disk)
-        for block in machine.blocks
-        if block.kind == "array" and block.key in other
-        for disk in stack.base(block.name)
-    }
+    for proof in arrays:
+        found = machine.observe("array", proof.key) or {}
+        others = _working(found) - _working(proof.expect)
+        if texts(found.get("members")) != texts(proof.expect.get("members")):
+            others |= {*texts(found.get("faulty"))}  # never mended in place
+        for array in machine.blocks:
+            if array.kind == "array" and array.key == proof.key:
+                inside = (stack.blocks[name] for name in array.below if name in stack.blocks)
+                below = (stack.base(block.name) for block in inside if block.identity in others)
+                yield from ((proof.key, disk) for disks in below for disk in disks)
+
+
+def _working(array: Mapping[str, Value]) -> set[str]:
+    """The devices in the slots of an array, its spares, and its journal; not those that failed."""
+    return {*texts(array.get("members")), *texts(array.get("spares")), str(array.get("journal", ""))}
 
 
 WHERE = {

@@ -31,7 +31,8 @@ def names_free(situation: Situation) -> Iterator[Refusal]:
 def uuids_free(situation: Situation) -> Iterator[Refusal]:
     """A device with the UUID of an array or a partition of the layout would be taken for it, at the next boot at the latest."""
     whole = situation.whole or situation.plan
-    yield from doubles(whole.steps, situation.machine, situation.disks.values())
+    due = {step.id for step in situation.plan.steps}
+    yield from doubles(whole.steps, due, situation.machine, situation.disks.values())
     yield from copied(whole, situation.machine)
 
 
