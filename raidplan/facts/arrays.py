@@ -54,8 +54,6 @@ class Array:
     members: tuple[Member, ...]
     uuid: str = ""
     name: str = ""
-    behind: tuple[str, ...] = ()
-    """Members of an array that is not started, by kernel name, with which md does not start it: their superblocks are older."""
 
 
 def read_arrays(root: Path, blocks: Mapping[str, Block], ask: Ask) -> tuple[list[Array], list[Problem]]:
@@ -74,25 +72,8 @@ def read_arrays(root: Path, blocks: Mapping[str, Block], ask: Ask) -> tuple[list
             problems.append(Problem("array", f"/dev/{name}"))
             continue
         block = blocks.get(name) or Block(name, text_of(sys / "dev"), 0, is_md=True)
-        behind = _behind(root, metadata, members, sizes) if state in NOT_STARTED else ()
-        arrays.append(Array(block, sys, members, uuid, stored, behind))
+        arrays.append(Array(block, sys, members, uuid, stored))
     return arrays, problems
-
-
-def _behind(
-    root: Path, metadata: str, members: tuple[Member, ...], sizes: Mapping[str, int]
-) -> tuple[str, ...]:
-    """The members that missed more than the last update of the newest superblock (`Assemble` in Assemble.c of mdadm)."""
-    events = {}
-    for member in members:
-        with suppress(OSError):
-            found = superblock(
-                partial(read_at, root / "dev" / member.name), sizes.get(member.name, 0), metadata
-            )
-            if found:
-                events[member.name] = found.events
-    newest = max(events.values(), default=0)
-    return tuple(name for name, count in events.items() if count + 1 < newest)
 
 
 def _members(md: Path) -> tuple[Member, ...]:
@@ -187,8 +168,6 @@ def properties(array: Array, names: Names, links: Mapping[str, list[str]]) -> di
         "device": array.block.name,
         "links": links.get(array.block.name, []),
     }
-    if array.behind:
-        found["behind"] = sorted(map(names.of, array.behind))
     return found | _shape(md, level) | _sync(md) | _first(array, names, listed)
 
 

@@ -24,7 +24,7 @@ Properties = Mapping[str, Value]
 Objects = Mapping[str, Mapping[str, Properties]]
 """kind, then key, then property."""
 
-SORTED = ("spares", "devices", "faulty", "behind")
+SORTED = ("spares", "devices", "faulty")
 """Lists without an order of their own; they are kept sorted."""
 
 NO_DEVICES = ("file", "directory", "tool", "unit", "unit_file", "module", "kernel")

@@ -6,6 +6,7 @@ import struct
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from raidplan.base.reader import Reader
 from raidplan.base.size import KIB, SECTOR
@@ -14,6 +15,14 @@ MAGIC = 0xA92B4EFC
 SIZE = 4 * KIB
 """The size of a superblock of any version."""
 LEVELS = {-6: "container", -5: "faulty", -4: "multipath", -1: "linear"}
+Role = Literal["data", "rebuilding", "spare", "faulty", "journal"]
+"""The part that a device has in its array: `data` has a slot and all of its data, `rebuilding` a slot and less."""
+NO_SLOT: dict[int, Role] = {0xFFFF: "spare", 0xFFFE: "faulty", 0xFFFD: "journal"}
+"""The values of `dev_roles` that are no slot (md_p.h)."""
+RECOVERY = 2
+"""The bit of `feature_map` for a member whose data ends at `recovery_offset`."""
+FAULTY, SYNC, JOURNAL = 1 << 0, 1 << 2, 1 << 18
+"""The bits of the state of a device in a 0.90 superblock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +43,11 @@ class Superblock:
     problem: str = ""
     events: int = 0
     """The number of its last update: members of one array that have the same belong together."""
+    layout: int = 0
+    """The kernel's number of it."""
+    role: Role = "spare"
+    slot: int = -1
+    """The number of the member in the array; -1 for a device without one."""
 
     @property
     def words(self) -> str:
@@ -97,7 +111,20 @@ def _version_1(block: bytes, order: str, offset: int, version: str) -> Superbloc
         0 if problem else data_size * SECTOR,
         problem,
         0 if problem else struct.unpack_from("<Q", block, 200)[0],
+        0 if problem else struct.unpack_from("<I", block, 76)[0],
+        *(("spare", -1) if problem else _role_1(block, devices)),
     )
+
+
+def _role_1(block: bytes, devices: int) -> tuple[Role, int]:
+    """The role of the device that has this superblock, and its slot (`super_1_validate` in md.c)."""
+    number, known = (struct.unpack_from("<I", block, place)[0] for place in (160, 220))
+    role = struct.unpack_from("<H", block, 256 + 2 * number)[0] if number < known else 0xFFFF
+    if role in NO_SLOT or role >= devices:
+        return NO_SLOT.get(role, "spare"), -1
+    features, size = struct.unpack_from("<I", block, 8)[0], struct.unpack_from("<Q", block, 80)[0]
+    half = features & RECOVERY and struct.unpack_from("<Q", block, 152)[0] < size
+    return "rebuilding" if half else "data", role
 
 
 def _checksum_1(block: bytes) -> int:
@@ -128,7 +155,20 @@ def _version_0(block: bytes, order: str, offset: int, version: str) -> Superbloc
         data_size=words[8] * KIB if intact else 0,
         problem=problem,
         events=_events_0(words, order) if intact else 0,
+        layout=words[64] if intact else 0,
+        role=_role_0(words) if intact else "spare",
+        slot=words[995] if intact and _role_0(words) == "data" else -1,
     )
+
+
+def _role_0(words: Sequence[int]) -> Role:
+    """The role by `this_disk`: one that is being rebuilt has no `SYNC` yet, and no data to start with."""
+    slot, state = words[995:997]
+    if state & FAULTY:
+        return "faulty"
+    if state & JOURNAL:
+        return "journal"
+    return "data" if state & SYNC and slot < words[10] else "spare"
 
 
 def _events_0(words: Sequence[int], order: str) -> int:

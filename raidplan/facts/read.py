@@ -15,6 +15,7 @@ from raidplan.facts import arrays, contents, host, lvm
 from raidplan.facts.block import Block, Names, read_at, read_blocks
 from raidplan.facts.block_devices import read_block_devices
 from raidplan.facts.boot_loaders import read_answers, read_boot_loaders, read_boot_menu
+from raidplan.facts.carriers import superblock_objects
 from raidplan.facts.disks import SETTLE, entry_of, lsblk, read_disks
 from raidplan.facts.efi import read_boot_entries, read_secure_boot
 from raidplan.facts.luks import encryption_objects, mapping_objects
@@ -135,6 +136,7 @@ def _contents(
     has_lvm = any(one.type == PHYSICAL_VOLUME for found in readings.signatures.values() for one in found)
     return {
         "content": contents.content_objects(readings, names),
+        "superblock": superblock_objects(readings, names),
         "table": contents.table_objects(readings),
         "array": {array.uuid: arrays.properties(array, names, links) for array in md},
         "tuning": {array.uuid: arrays.tuning(array) for array in md},

@@ -30,6 +30,11 @@ COPIED = (
     f"{AT}: in the place of a member the array has a copy of it: {{clones:; }}. The member, by the serial number in the layout, is "
     "{members:; }; it is not in the array, and may lack what was written since"
 )
+BY_LAYOUT = (
+    "unplug the copy, and wipe nothing of it: what was written since is on it alone. Then `{command}`; the array is read-only then: check "
+    "its content without writing (fsck -n, mount -o ro), and if it is right, `mdadm --readwrite {called}` and apply again; if not, "
+    "`mdadm --stop {called}`"
+)
 
 NOT_STARTED: Mapping[str, str] = {
     "inactive": f"{THERE}, but md has not started it, {UNSEEN}: mdadm starts it half a minute after the boot, or "
@@ -50,7 +55,8 @@ TOO_MANY_LOST: Mapping[str, str] = {
 CLONES: Mapping[str, str] = {
     "clone": f"{COPIED}. The array goes on without the copy: `{{out:`, then `}}`; unplug the copy, and wipe nothing of it before the array is "
     "whole; then `{back:`, then `}`, which rebuilds the member from the others; wait (mdadm --wait {node}), then apply again",
-    "clone-without-way-back": f"{COPIED}, and the others cannot rebuild it: {UNUSED}, then `{{stop}}`; unplug the copy, and wipe nothing of "
-    "it: what was written since is on it alone. Then `{command}`; the array is read-only then: check its content without writing "
-    "(fsck -n, mount -o ro), and if it is right, `mdadm --readwrite {called}` and apply again; if not, `mdadm --stop {called}`",
+    "clone-syncing": f"{COPIED}. Nothing can be taken out while a member is not whole: wait for its sync (`mdadm --wait {{node}}`), then "
+    "apply again, which tells the next command",
+    "clone-without-way-back": f"{COPIED}, and the others cannot rebuild it: {UNUSED}, then `{{stop}}`; {BY_LAYOUT}",
+    "clone-not-started": f"{COPIED}. md has not started the array: `{{stop}}`; {BY_LAYOUT}",
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from raidplan.apply.decision import Decision
@@ -54,11 +55,35 @@ def the_array(box: Box) -> dict[str, Any]:
 def not_started(box: Box, away: Iterable[str] = (), behind: Iterable[str] = ()) -> Box:
     """The array as md holds it that does not start it: all members are spares."""
     found = the_array(box)
+    if behind:
+        superblocks(box, found["level"], dict(enumerate(found["members"])), behind=behind)
     there = [each for each in (*found["members"], *found["spares"]) if each not in away]
     found |= {"state": "inactive", "level": "", "size": 0, "members": [], "spares": there}
-    if behind:
-        found["behind"] = sorted(behind)
     box.blocks["md127"] = replace(box.blocks["md127"], state="inactive", size=0)
+    return box
+
+
+def superblocks(
+    box: Box,
+    level: str,
+    slots: Mapping[int, str],
+    members: int = 0,
+    roles: Mapping[str, str] = MappingProxyType({}),
+    behind: Iterable[str] = (),
+) -> Box:
+    """What the superblocks tell: the devices with data by their slots, those with another role, which have no slot but for one
+    that is being rebuilt, and those that missed updates."""
+    (uuid,) = box.objects["array"]
+    places = {device: slot for slot, device in slots.items()}
+    for block in box.blocks.values():
+        role = roles.get(block.identity, "data" if block.identity in places else "")
+        if role:
+            slot = places.get(block.identity, -1) if role in ("data", "rebuilding") else -1
+            events = 90 if block.identity in behind else 100
+            form = {"array": uuid, "level": level, "members": members or len(slots), "layout": ""}
+            box.put(
+                "superblock", block.name, **form, device=block.identity, role=role, slot=slot, events=events
+            )
     return box
 
 

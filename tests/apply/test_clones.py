@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from raidplan.apply.refusal import Refusal
 from raidplan.base.identity import md_form
 from raidplan.plan.step import Plan
 from raidplan.render.refusals import refusal_text
-from tests.apply.drifted import carrying, decided, standing, the_array
+from tests.apply.drifted import carrying, decided, not_started, standing, superblocks, the_array
 from tests.apply.stacks import LAYOUT, Box, plan_of
 
 TEXT = LAYOUT.replace(", wipe: true", "")
@@ -90,6 +91,61 @@ def test_a_stripe_is_assembled_of_the_disks_of_the_layout(tmp_path: Path) -> Non
     reason = the_reason(plan, cloned(plan, "disk"))
     assert (reason.code, reason.case) == ("uuid-taken", "clone-without-way-back")
     assert str(reason.figures["command"]).endswith(" --readonly /dev/sdb1 /dev/sdc1")
+
+
+@pytest.mark.parametrize("level", ["raid1", "raid5"])
+@pytest.mark.parametrize(
+    "found", [{"degraded": 1, "sync_action": "recover"}, {"degraded": 1}, {"sync_action": "resync"}]
+)
+def test_nothing_is_taken_out_while_a_member_is_not_whole(
+    level: str, found: dict[str, Any], tmp_path: Path
+) -> None:
+    """It has its slot while it is rebuilt, of nothing but the clone where the array is a pair."""
+    box = cloned(plan := plan_of(TEXT.replace("raid1", level), tmp_path), "partition")
+    the_array(box).update({"degraded": 0, "sync_action": "idle"} | found)
+    reason = the_reason(plan, box)
+    assert (reason.code, reason.case) == ("uuid-taken", "clone-syncing")
+    text = refusal_text(reason)
+    assert "`mdadm --wait /dev/md127`" in text and "--fail" not in text and "--remove" not in text
+    the_array(box).update({"degraded": 0, "sync_action": "idle"})
+    assert the_reason(plan, box).case == "clone"
+
+
+@pytest.mark.parametrize("what", ["disk", "partition"])
+@pytest.mark.parametrize("level", ["raid1", "raid5", "raid0"])
+@pytest.mark.parametrize("told", [True, False])
+def test_an_array_that_is_not_started_is_assembled_of_the_disks_of_the_layout(
+    what: str, level: str, told: bool, tmp_path: Path
+) -> None:
+    """Without superblocks that are told, as in a snapshot of an earlier version, a copy of a partition is none to see."""
+    plan = plan_of(TEXT.replace("raid1", level), tmp_path)
+    box = cloned(plan, what)
+    members = [box.blocks[name].identity for name in ("sdb1", "sdc1")]
+    if told:
+        slots = {0: members[0], 1: members[1]}
+        box = superblocks(box, level, slots)
+        box.put(
+            "superblock",
+            "sda1",
+            **{**box.objects["superblock"]["sdb1"], "device": box.blocks["sda1"].identity},
+        )
+    box = carrying(not_started(box))
+    if what == "partition" and not told:
+        assert "clone" not in {each.case for each in decided(plan, box).refusals}
+        return
+    reason = the_reason(plan, box)
+    assert (reason.code, reason.case) == ("uuid-taken", "clone-not-started")
+    assert (reason.figures["clones"], reason.figures["members"]) == (
+        ("/dev/sda1 (serial COPY)",),
+        ("d0.data: /dev/sdb1 (serial PAIR-0)",),
+    )
+    assert str(reason.figures["command"]).endswith(" --readonly /dev/sdb1 /dev/sdc1")
+    text = refusal_text(reason)
+    assert (
+        "zero-superblock" not in text
+        and " --add" not in text
+        and text.index("--stop") < text.index("--assemble")
+    )
 
 
 def test_a_disk_that_is_still_in_the_array_is_not_to_be_unplugged(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import pytest
 
 from raidplan.facts.arrays import BROKEN
 from raidplan.facts.block import read_at
+from raidplan.facts.carriers import behind as older
+from raidplan.facts.carriers import carriers_of
 from raidplan.facts.members import superblocks
 from raidplan.facts.problem import Problem
 from raidplan.facts.prove import Deviation, differences
@@ -169,7 +171,7 @@ def test_inactive_array(server):
 
 @pytest.mark.parametrize("updates, behind", [(0, False), (1, False), (2, True)])
 def test_a_member_that_missed_updates_is_behind(server, updates, behind):
-    """md starts an array with one that missed the last; while it runs, that does not matter."""
+    """md starts an array with one that missed the last."""
     block = bytearray(read_at(server.root / "dev/sda1", 4096, 4096))
     for place, size in ((200, 8), (216, 4)):  # the events, and the checksum, which is a sum
         number = int.from_bytes(block[place : place + size], "little") + updates
@@ -177,11 +179,21 @@ def test_a_member_that_missed_updates_is_behind(server, updates, behind):
     with (server.root / "dev/sdb1").open("r+b") as other:
         other.seek(4096)
         other.write(block)
-    assert "behind" not in server.read().objects["array"][S0]
-    server.write("sys/block/md_s0/md/array_state", "inactive\n")
     machine = server.read()
-    found = machine.objects["array"][S0]
-    assert found.get("behind", []) == [part(machine, "/dev/sda1")] * behind
+    late = older([*carriers_of(S0, machine)])
+    assert [each.device for each in late] == [part(machine, "/dev/sda1")] * behind
+
+
+def test_superblocks_tell_the_slots_and_forms_that_the_kernel_shows(machine):
+    """Of every version that is recorded."""
+    versions = set()
+    for uuid, found in machine.objects["array"].items():
+        for each in carriers_of(uuid, machine):
+            versions.add(found["metadata"])
+            assert each.has_data and found["members"][each.slot] == each.device
+            assert (each.level, each.members) == (found["level"], len(found["members"]))
+            assert each.layout == found.get("layout", "") or found["level"] == "raid0"
+    assert versions == {"0.90", "1.0", "1.1", "1.2"}
 
 
 def test_events_are_those_that_mdadm_shows(server):

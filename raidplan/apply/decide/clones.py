@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from raidplan.apply.change.members import MISSING
+from raidplan.apply.decide.loss import best_of, is_started, wanted
 from raidplan.apply.decide.member_names import identified
 from raidplan.apply.decide.too_many_lost import assembled
 from raidplan.apply.refusal import Refusal
@@ -19,6 +20,7 @@ from raidplan.base.identity import Identity
 from raidplan.base.levels import LEVELS, survives
 from raidplan.base.magic import member_of
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.carriers import carriers_of, slots_of
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Properties, texts
 from raidplan.plan.disk_identity import STRONG
@@ -53,14 +55,20 @@ def _clones(step: Step, found: Properties, machine: Machine, made: dict[str, str
     stack, uuid = Stack(machine, {}), step.proof.key
     inside = _inside(uuid, machine)
     foreign = [block for block in inside if not _is_of_layout(block, stack)]
-    now, wanted = texts(found.get("members")), texts(step.proof.expect.get("members"))
+    now, planned = texts(found.get("members")), wanted(step)
+    told = {each.name: each.slot for each in carriers_of(uuid, machine) if each.has_data}
     names = {identity_of(node, made): name for node, name in zip(step.guard, step.targets[1:], strict=False)}
-    for slot, identity in enumerate(wanted if foreign else ()):
-        seated = {identity, *now[slot : slot + 1]} - {MISSING, *(set(wanted) - {identity})}
-        device = next((block for block in foreign if block.identity in seated), None)
+    for slot, identity in enumerate(planned if foreign else ()):
+        seated = {identity, *now[slot : slot + 1]} - {MISSING, *(set(planned) - {identity})}
         same = (block for block in machine.blocks if block.identity == identity and _carries(block, uuid))
         member = next((block for block in same if _is_of_layout(block, stack)), None)
-        if member and device and member not in inside:
+        if member is None or member in inside:
+            continue
+        # Of an array that is not started, the superblocks alone tell the slots.
+        place = None if is_started(found) else told.get(member.name)
+        beside = {name for name, each in told.items() if each == place}
+        clones = (each for each in foreign if each.identity in seated or each.name in beside)
+        if device := next(clones, None):
             yield Clone(slot, device, member, names.get(identity, identity))
 
 
@@ -82,40 +90,67 @@ def _is_of_layout(block: BlockFact, stack: Stack) -> bool:
 
 
 def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machine) -> Iterator[Refusal]:
-    """The one way: out with the only clone where the array goes on without it, else the array is stopped."""
+    """The one way: out with the only clone where the array goes on without it, once nothing is being rebuilt; else the array
+    is stopped."""
     assert step.proof is not None
     level, layout = str(found.get("level")), found.get("layout")
     now, node = texts(found.get("members")), str(found.get("node"))
     lost = [slot for slot, one in enumerate(now) if one == MISSING]
-    (first, *more) = clones
+    first = clones[0]
     goes_on = (
-        not more
+        len(clones) == 1
         and level in LEVELS
         and survives(level, len(now), str(layout) if layout else None, [*lost, first.slot])
     )
+    # A member that is being rebuilt has its slot, and not its data yet.
+    is_synced = found.get("degraded", len(lost)) == len(lost) and found.get("sync_action", "idle") == "idle"
     common: Figures = {
         "clones": tuple(_told(each.device, machine) for each in clones),
         "members": tuple(f"{each.name}: {_told(each.member, machine)}" for each in clones),
         "uuid": step.proof.key,
         "node": node,
     }
-    if goes_on:
+    if not is_started(found):
+        figures = {**common, **_by_layout(step, found, machine)}
+        yield Refusal("uuid-taken", "clone-not-started", step.because, step.line, figures)
+    elif goes_on and not is_synced:
+        yield Refusal("uuid-taken", "clone-syncing", step.because, step.line, common)
+    elif goes_on:
         clone, member = f"/dev/{first.device.name}", f"/dev/{first.member.name}"
         out = (f"mdadm {node} --fail {clone}", f"mdadm {node} --remove {clone}")
         back = (f"mdadm --zero-superblock {member}", f"mdadm {node} --add {member}")
         yield Refusal("uuid-taken", "clone", step.because, step.line, {**common, "out": out, "back": back})
-        return
+    else:
+        figures = {**common, **_without_way_back(step, found, clones, machine)}
+        yield Refusal("uuid-taken", "clone-without-way-back", step.because, step.line, figures)
+
+
+def _without_way_back(step: Step, found: Properties, clones: list[Clone], machine: Machine) -> Figures:
+    """The commands that stop the array, and assemble it with the members in the place of their clones."""
+    assert step.proof is not None
     replaced = {each.slot: each.member.name for each in clones}
     others = {block.identity: block.name for block in _inside(step.proof.key, machine)}
-    ours = [replaced.get(slot) or others.get(one, "") for slot, one in enumerate(now)]
-    run = () if all(ours) else ("--run",)
-    figures: Figures = {
-        **common,
-        "stop": f"mdadm --stop {node}",
-        "command": assembled(step, (f"/dev/{name}" for name in ours if name), *run),
-        "called": step.awaits[0],
-    }
-    yield Refusal("uuid-taken", "clone-without-way-back", step.because, step.line, figures)
+    members = texts(found.get("members"))
+    ours = [replaced.get(slot) or others.get(one, "") for slot, one in enumerate(members)]
+    journal = others.get(str(found.get("journal", "")), "")
+    return _commands(step, found, [*filter(None, (*ours, journal))], all(ours))
+
+
+def _by_layout(step: Step, found: Properties, machine: Machine) -> Figures:
+    """The commands that stop the array, and assemble it of the disks of the layout."""
+    assert step.proof is not None
+    stack, uuid = Stack(machine, {}), step.proof.key
+    blocks = [each for each in machine.blocks if _carries(each, uuid) and _is_of_layout(each, stack)]
+    told = {each.name: each for each in carriers_of(uuid, machine)}
+    members = best_of(told[block.name] for block in blocks if block.name in told)
+    names = [each.name for each in members] or [block.name for block in blocks]
+    known = members[0].members if members else len(wanted(step))
+    return _commands(step, found, names, len(slots_of(members) or names) == known)
+
+
+def _commands(step: Step, found: Properties, names: list[str], is_whole: bool) -> Figures:
+    command = assembled(step, (f"/dev/{name}" for name in names), *(() if is_whole else ("--run",)))
+    return {"stop": f"mdadm --stop {found['node']}", "command": command, "called": step.awaits[0]}
 
 
 def _told(block: BlockFact, machine: Machine) -> str:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidplan.apply.decide.loss import NOT_THERE, carriers, loss_at_best, wanted
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.teardown.layers import STOPPED
 from raidplan.base.hidden import escaped
-from raidplan.base.levels import losses_survived
-from raidplan.base.magic import member_of
 from raidplan.base.size import KIB
 from raidplan.facts import Machine
 from raidplan.facts.arrays import NOT_STARTED
-from raidplan.facts.machine import BlockFact, texts
+from raidplan.facts.carriers import behind
+from raidplan.facts.machine import BlockFact
 from raidplan.geometry.md_member import default_data_offset
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.step import Plan, Run, Step
@@ -39,7 +39,9 @@ def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refus
         members = [block for block in blocks if block]
         as_made = step.id in past.standing
         known = as_made or any(is_known_on(node, step, plan, past) for node in step.guard)
-        if too_few(step, machine) and (known or any(block.content for block in members)):
+        if not (too_few(step, machine) and _is_as_planned(step, machine)):
+            continue
+        if known or any(block.content for block in members):
             yield refusal(
                 "superblocks-lost",
                 "" if as_made else "changed",
@@ -91,14 +93,28 @@ def _block(identity: str, machine: Machine) -> BlockFact | None:
 
 
 def too_few(step: Step, machine: Machine) -> bool:
-    """Fewer members carry the superblock than the array needs to start."""
+    """Fewer members carry the superblock than the array needs to start, by the form that it has there."""
     assert step.proof is not None
-    expect, ours = step.proof.expect, member_of(step.proof.key)
-    wanted = texts(expect.get("members"))
-    carrying = sum(ours in machine.carried(one) for one in wanted)
-    layout = expect.get("layout")
-    survived = losses_survived(str(expect["level"]), len(wanted), str(layout) if layout else None)
-    return carrying < len(wanted) - survived
+    loss = loss_at_best(step, machine.observe("array", step.proof.key) or NOT_THERE, machine)
+    return loss is not None and not loss.is_survived
+
+
+def _is_as_planned(step: Step, machine: Machine) -> bool:
+    """No superblock that is left tells another form than the layout has, or another place of its device.
+
+    Written anew, it would be the end of all that is known of how the data lies.
+    """
+    assert step.proof is not None
+    expect, planned = step.proof.expect, wanted(step)
+    there = carriers(step, machine.observe("array", step.proof.key) or NOT_THERE, machine)
+    form = {(each.level, each.members) for each in there}
+    places = {each.slot: each.device for each in there if each.slot >= 0}
+    return (
+        form <= {(expect["level"], len(planned))}
+        and not behind(there)
+        and all(each.has_data for each in there if each.device in planned)
+        and all(slot < len(planned) and planned[slot] == device for slot, device in places.items())
+    )
 
 
 def create_again(step: Step, members: list[BlockFact]) -> tuple[str, ...]:

@@ -7,19 +7,22 @@ one may have missed the last update of its superblock; then a timer starts the a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
-from raidplan.apply.decide.lost_superblocks import is_given_up
-from raidplan.apply.decide.member_names import called
-from raidplan.apply.decide.redo_steps import half_done
-from raidplan.apply.decide.too_many_lost import (
+from raidplan.apply.decide.loss import (
     NOT_THERE,
-    assembled,
+    Loss,
+    added_since,
+    best_of,
+    carriers,
     carries,
     is_started,
     loss_of,
-    with_superblock,
 )
+from raidplan.apply.decide.lost_superblocks import is_given_up
+from raidplan.apply.decide.member_names import called
+from raidplan.apply.decide.redo_steps import half_done
+from raidplan.apply.decide.too_many_lost import assembled, named_in_shell
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
@@ -104,41 +107,57 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
         missing = missing_members(step, machine, made)
         if not found and (len(missing) == len(step.guard) or is_given_up(step, past)):
             continue
-        there = len(step.guard) - len(missing)
-        figures: dict[str, Figure] = {"there": there, "devices": len(step.guard), "missing": tuple(missing)}
+        loss = loss_of(step, found or NOT_THERE, machine)
+        new = added_since(step, loss, machine)
+        devices = len(step.guard) - len(new)
+        figures: dict[str, Figure] = {
+            "there": devices - len(missing),
+            "devices": devices,
+            "missing": tuple(missing),
+        }
         figures |= {"node": str(found["node"]) if found else step.awaits[0], "uuid": md_form(step.proof.key)}
-        figures |= _lacking(step, found or NOT_THERE, plan, machine)
+        figures |= _lacking(step, found or NOT_THERE, loss, new, plan, machine)
         cases = (
             ("inactive", "inactive-incomplete") if found else ("not-assembled", "not-assembled-incomplete")
         )
         yield Refusal("not-started", cases[bool(missing)], step.because, step.line, figures)
 
 
-def _lacking(step: Step, found: Properties, plan: Plan, machine: Machine) -> dict[str, Figure]:
+def _lacking(
+    step: Step, found: Properties, loss: Loss | None, new: Collection[str], plan: Plan, machine: Machine
+) -> dict[str, Figure]:
     """The devices without which the array would start, as a person knows them, and how many more it could lose then.
 
     One with parity that is not clean is not started so (`raid5_run` in raid5.c): mdadm has to call it clean before.
     """
-    names, loss = called(step, plan), loss_of(step, found, machine)
-    lacking = tuple(name for identity, name in names.items() if not carries(identity, step, machine))
+    names = called(step, plan)
+    lacking = tuple(
+        name
+        for identity, name in names.items()
+        if identity not in new and not carries(identity, step, machine)
+    )
     if loss is None:
         return {"lacking": lacking, "behind": (), "left": 0, "level": "", "unclean": ""}
     stop = f"mdadm --stop {found['node']} && " if found else ""
-    forced = assembled(step, with_superblock(step, found, plan, machine), "--force")
+    whole = [each for each in carriers(step, found, machine) if each.device not in loss.behind]
+    forced = assembled(step, named_in_shell(step, best_of(whole), plan, machine), "--force")
     return {
         "lacking": lacking,
-        "behind": tuple(names[identity] for identity in loss.behind),
+        "behind": tuple(names.get(identity, identity) for identity in loss.behind),
         "left": max(0, loss.survived - len(loss.lost)),
         "level": loss.level,
-        "unclean": stop + forced if LEVELS[loss.level].parity and loss.lost else "",
+        "unclean": stop + forced if LEVELS[loss.level].parity and loss.lost and forced else "",
     }
 
 
 def missing_members(step: Step, machine: Machine, made: Mapping[str, str]) -> list[str]:
-    """The devices of an array's step that are no members of it on the machine; `made` as from `made_nodes`."""
-    there = (carries(identity_of(device, made), step, machine) for device in step.guard)
+    """The devices of an array's step that are no members of it on the machine, but those that the layout has added since;
+    `made` as from `made_nodes`."""
+    assert step.proof is not None
+    found = machine.observe("array", step.proof.key) or NOT_THERE
+    new = added_since(step, loss_of(step, found, machine), machine)
     return [
         Identity.read(device).disk or device
-        for device, found in zip(step.guard, there, strict=True)
-        if not found
+        for device in step.guard
+        if (identity := identity_of(device, made)) not in new and not carries(identity, step, machine)
     ]
