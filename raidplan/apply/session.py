@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from raidplan.apply.decide.comparison import UNPROVEN, unproven
 from raidplan.apply.decision import Decision
-from raidplan.apply.execute import WORKERS, Event, Outcome, execute
+from raidplan.apply.execute import WORKERS, Outcome, execute
 from raidplan.apply.journal.journal import Journal
 from raidplan.apply.journal.past import HEADERS, Past
 from raidplan.apply.journal.sectors import compared
@@ -16,6 +16,7 @@ from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown.assembly_hold import lift
 from raidplan.apply.undo.copying import NoRoom, Start, keep
+from raidplan.apply.work import Event
 from raidplan.apply.world import World
 from raidplan.base.identity import Identity
 from raidplan.plan.codec import plan_digest, plan_to_json

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figure
 from raidplan.facts import DiskFact, Machine
-from raidplan.plan.codec import digest
+from raidplan.plan.digest import digest
 from raidplan.plan.step import Value
 
 WRITTEN = ("content", "partitions")
