@@ -93,6 +93,7 @@ def test_plan_check_estimate_and_diff_have_nothing_at_hand_that_writes() -> None
 
 WRITING = {
     "raidplan.apply.world",
+    "raidplan.apply.work",
     "raidplan.apply.execute",
     "raidplan.apply.devices.zero",
     "raidplan.apply.devices.partition_lock",

@@ -114,6 +114,6 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
 def _plan_for(machine: Machine, matched: Matched, remaining: Remaining) -> Plan:
     """The remaining steps as a plan for this machine, with the programs that they still run."""
     left, whole = remaining.left, remaining.whole
-    now = state_of(left.tools, matched.disks, machine)
+    now = state_of(left.tools, matched.disks, machine).values
     whole_plan = () if left.steps == whole.steps else whole.steps
     return replace(left, machine=now, machine_digest=machine_digest(now), whole=whole_plan)

@@ -1,4 +1,4 @@
-"""One application of a plan: read the machine, decide, and afterwards read it again."""
+"""The carrying out of a decision: begin the journal, execute the steps, read the machine back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from raidplan.apply.decide.comparison import UNPROVEN, unproven
 from raidplan.apply.decision import Decision
-from raidplan.apply.execute import WORKERS, Event, Outcome, execute
+from raidplan.apply.execute import WORKERS, Outcome, execute
 from raidplan.apply.journal.journal import Journal
 from raidplan.apply.journal.past import HEADERS, Past
 from raidplan.apply.journal.sectors import compared
@@ -16,6 +16,7 @@ from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.syncs import syncs
 from raidplan.apply.teardown.assembly_hold import lift
 from raidplan.apply.undo.copying import NoRoom, Start, keep
+from raidplan.apply.work import Event
 from raidplan.apply.world import World
 from raidplan.base.identity import Identity
 from raidplan.plan.codec import plan_digest, plan_to_json
@@ -32,54 +33,70 @@ def carry_out(
 
     Raises NoRoom before the first step.
     """
-    world = journal.world
-    past = journal.past if journal.past.is_open else Past()
-    start = Start(decision.whole, decision.left, decision.disks, decision.machine, past, world)
     try:
-        try:
-            added = [step for step in decision.left.steps if step.origin != LAYOUT]
-            written = {step.id: step.guard for step in added if step.guard and step.changes}
-            written |= compared(added)
-            zeroes = [step for step in added if step.origin == TEARDOWN and isinstance(step.action, Zero)]
-            journal.listed = {step.id: step.destroys for step in zeroes}
-            journal.marks = {
-                **marks_of_added(decision.whole, decision.disks, written),
-                **marks(decision.whole, decision.disks),
-            }
-            journal.disk_marks = marks_of_disks(decision.whole, decision.disks)
-            journal.origins = {step.id: step.origin for step in added}
-            journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
-            journal.record_copies(*keep(start, journal.folder))
-        except OSError as error:
-            why = error.strerror or ""
-            raise NoRoom(refusal("no-room", "folder", place=str(journal.folder), error=why)) from None
-        outcome = execute(
-            decision.left,
-            decision.disks,
-            tell,
-            journal,
-            world,
-            overwrites=decision.overwrites,
-            arrays=_arrays(decision),
-            below=disks_below(decision.whole),
-            since=decision.since,
-            headers=journal.folder / HEADERS,
-            workers=workers or WORKERS,
-        )
+        _begin(decision, journal)
+        outcome = _execute(decision, journal, tell, workers or WORKERS)
     finally:
         with suppress(OSError):  # the next run removes it, and says so if it must not begin
-            lift(world)
+            lift(journal.world)
+    _read_back(decision, journal, outcome)
+    return outcome
+
+
+def _begin(decision: Decision, journal: Journal) -> None:
+    """Writes the plan into the journal, with all that a resumed run has to know of its steps, and the safety copies. Raises NoRoom."""
+    past = journal.past if journal.past.is_open else Past()
+    start = Start(decision.whole, decision.left, decision.disks, decision.machine, past, journal.world)
+    try:
+        added = [step for step in decision.left.steps if step.origin != LAYOUT]
+        written = {step.id: step.guard for step in added if step.guard and step.changes}
+        written |= compared(added)
+        zeroes = [step for step in added if step.origin == TEARDOWN and isinstance(step.action, Zero)]
+        journal.listed = {step.id: step.destroys for step in zeroes}
+        journal.marks = {
+            **marks_of_added(decision.whole, decision.disks, written),
+            **marks(decision.whole, decision.disks),
+        }
+        journal.disk_marks = marks_of_disks(decision.whole, decision.disks)
+        journal.origins = {step.id: step.origin for step in added}
+        journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
+        journal.record_copies(*keep(start, journal.folder))
+    except OSError as error:
+        why = error.strerror or ""
+        raise NoRoom(refusal("no-room", "folder", place=str(journal.folder), error=why)) from None
+
+
+def _execute(decision: Decision, journal: Journal, tell: Callable[[Event], None], workers: int) -> Outcome:
+    """Runs the remaining steps, each recorded in the journal."""
+    return execute(
+        decision.left,
+        decision.disks,
+        tell,
+        journal,
+        journal.world,
+        overwrites=decision.overwrites,
+        arrays=_arrays(decision),
+        below=disks_below(decision.whole),
+        since=decision.since,
+        headers=journal.folder / HEADERS,
+        workers=workers,
+    )
+
+
+def _read_back(decision: Decision, journal: Journal, outcome: Outcome) -> None:
+    """Reads the machine again, completes the outcome by what it shows, and closes the journal if all is as planned."""
+    world = journal.world
     if outcome.done:
         world.look_again(*_devices(decision, world), settle=True)
-    if outcome.complete:
-        world.tools = decision.machine.objects.get("tool")
-        machine = world.read(decision.whole)
-        named = machine.named({disk.node: name for name, disk in decision.disks.items()})
-        outcome.unproven = unproven(decision.promised, named)
-        outcome.syncs = syncs(decision.whole, named, world, outcome.done)
-        if not outcome.unproven:
-            outcome.unproven = not_closed(journal)
-    return outcome
+    if not outcome.complete:
+        return
+    world.tools = decision.machine.objects.get("tool")
+    machine = world.read(decision.whole)
+    named = machine.named({disk.node: name for name, disk in decision.disks.items()})
+    outcome.unproven = unproven(decision.promised, named)
+    outcome.syncs = syncs(decision.whole, named, world, outcome.done)
+    if not outcome.unproven:
+        outcome.unproven = not_closed(journal)
 
 
 def _arrays(decision: Decision) -> dict[str, str]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from raidplan.apply.decision import Decision, decide, with_devices
-from raidplan.apply.execute import Event, Outcome
+from raidplan.apply.execute import Outcome
 from raidplan.apply.journal.hand_over import hand_over
 from raidplan.apply.journal.journal import (
     BrokenJournal,
@@ -26,6 +26,7 @@ from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.session import carry_out, close_what_stands
 from raidplan.apply.syncs import held_syncs, syncs
 from raidplan.apply.undo.copying import NoRoom
+from raidplan.apply.work import Event
 from raidplan.apply.world import World
 from raidplan.base.size import MIB
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE

@@ -12,7 +12,7 @@ from raidplan.document import read_document
 from raidplan.review.pipeline import Loaded, load, plan
 from raidplan.twin.loops import (
     Down,
-    Refused,
+    LoopsRefused,
     Stopped,
     TooSmall,
     Up,
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     except TooSmall as error:
         talk(f"raidplan: {error}")
         return UNABLE
-    except Refused as error:
+    except LoopsRefused as error:
         for reason in error.reasons:
             talk(f"refused: {reason}")
         talk("nothing was touched")

@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Self
 
-from raidplan.apply.execute import Event, Outcome
+from raidplan.apply.execute import Outcome
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
+from raidplan.apply.work import Event
 from raidplan.cli.output import Unable, may_be_written, silence_if_lost, talk
 from raidplan.render.failures import failure_text
 from raidplan.render.refusals import refusal_text, refusal_to_data

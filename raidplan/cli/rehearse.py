@@ -11,7 +11,7 @@ from secrets import randbelow
 from raidplan.cli import FINDINGS, OK, UNABLE, VOID
 from raidplan.cli.output import Unable, emit, talk, talk_findings, try_place
 from raidplan.cli.stopping import stop_on_signals
-from raidplan.plan.codec import digest
+from raidplan.plan.digest import digest
 from raidplan.render.rehearsal.json import rehearsal_json
 from raidplan.render.rehearsal.text import rehearsal_markdown, rehearsal_text, unsuited_markdown
 from raidplan.review.pipeline import Loaded, load

@@ -12,7 +12,7 @@ from raidplan.base.magic import MEMBER, PHYSICAL_VOLUME
 from raidplan.compiler.boot import boot_steps
 from raidplan.compiler.config import config_steps
 from raidplan.document import Document
-from raidplan.plan.codec import digest
+from raidplan.plan.digest import digest
 from raidplan.plan.disk_identity import DiskIdentity, KeptPartition
 from raidplan.plan.order import ordered
 from raidplan.plan.phases import PHASES, PHASES_BELOW

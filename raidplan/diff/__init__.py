@@ -1,7 +1,7 @@
 """Two layouts compared by what the change means: what is made, what is lost, what can be done in place."""
 
 from raidplan.diff.diff import diff, forget_layout, nothing
-from raidplan.diff.result import Change, Diff, Fate, Figure, Loss, Shrink, Side, Thing, Tolerance
+from raidplan.diff.result import Change, Diff, Fate, Figure, LostData, Shrink, Side, Thing, Tolerance
 from raidplan.diff.steps import plan_of_change
 
 __all__ = [
@@ -9,7 +9,7 @@ __all__ = [
     "Diff",
     "Fate",
     "Figure",
-    "Loss",
+    "LostData",
     "Shrink",
     "Side",
     "Thing",

@@ -8,14 +8,14 @@ from raidplan.base.findings import Path
 from raidplan.base.groups import sum_if_known
 from raidplan.diff.names import hint
 from raidplan.diff.reasons import because, needed
-from raidplan.diff.result import Loss, Shrink
+from raidplan.diff.result import LostData, Shrink
 from raidplan.diff.sizes import Trend, trend
 from raidplan.diff.storage import Storage
 from raidplan.diff.unused import unused_losses
 from raidplan.layout.kinds.filesystem import Filesystem
 
 
-def losses(storage: Storage) -> Iterator[Loss]:
+def losses(storage: Storage) -> Iterator[LostData]:
     """File systems first, then devices that nothing takes; swap areas hold nothing that lasts."""
     for name, entry in storage.old.layout.filesystems.items():
         path: Path = ("filesystems", name)
@@ -54,10 +54,10 @@ def _smaller_group(path: Path, name: str, storage: Storage) -> Iterator[Shrink]:
         yield Shrink(path, tuple(place.device for place in after), one, other)
 
 
-def _filesystem(path: Path, entry: Filesystem, storage: Storage) -> Loss:
+def _filesystem(path: Path, entry: Filesystem, storage: Storage) -> LostData:
     use = next(entry.uses(str(path[1]), path))
     place = storage.old_place(use)
-    return Loss(
+    return LostData(
         path,
         place.size,
         entry.device,

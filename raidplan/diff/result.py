@@ -89,7 +89,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class LostData:
     """Data that would be destroyed."""
 
     path: Path
@@ -156,7 +156,7 @@ class Diff:
     """Everything that differs."""
 
     hosts: tuple[str, str]
-    losses: tuple[Loss, ...]
+    losses: tuple[LostData, ...]
     things: tuple[Thing, ...]
     tolerance: tuple[Tolerance, ...]
     figures: tuple[Figure, ...]

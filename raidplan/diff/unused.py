@@ -12,7 +12,7 @@ from raidplan.base.findings import Path
 from raidplan.diff.names import hint
 from raidplan.diff.places import Place
 from raidplan.diff.reasons import because, host_cause, needed, of_disks
-from raidplan.diff.result import Cause, Change, Fate, Loss
+from raidplan.diff.result import Cause, Change, Fate, LostData
 from raidplan.diff.sizes import sizes, trend
 from raidplan.diff.statement import statement
 from raidplan.diff.storage import Storage
@@ -21,12 +21,12 @@ JOINED = {"arrays": "mdadm", "volume_groups": "vgextend"}
 """The program that adds a device to an existing thing."""
 
 
-def unused_losses(storage: Storage) -> Iterator[Loss]:
+def unused_losses(storage: Storage) -> Iterator[LostData]:
     """Arrays, volumes and partitions that nothing takes in the old layout, and that do not stay as they are."""
     for path, place in storage.places[0].unused():
         why = _partition(place, storage) if place.disk else _device(path, place, storage)
         if why:
-            yield Loss(
+            yield LostData(
                 path,
                 place.size,
                 place.device,

@@ -19,7 +19,7 @@ class Span(NamedTuple):
     end_column: int
 
 
-class Refused(Exception):
+class NotALayout(Exception):
     """The text is no layout: what is wrong, where, and what to write instead."""
 
     def __init__(self, message: str, span: Span, hint: str = "") -> None:

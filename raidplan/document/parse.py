@@ -15,7 +15,7 @@ import yaml
 from raidplan.base.findings import Finding, error, shortened
 from raidplan.base.hidden import INVISIBLE
 from raidplan.base.size import MIB
-from raidplan.document.node import Node, Refused, Span
+from raidplan.document.node import Node, NotALayout, Span
 
 MAX_BYTES = 4 * MIB
 MAX_NODES = 250_000
@@ -41,17 +41,17 @@ def parse(text: str, file: str) -> tuple[Node | None, list[tuple[Finding, Span]]
         found = found if isinstance(again, Node) else again
     if isinstance(found, Node):
         return found, []
-    if isinstance(found, Refused):
+    if isinstance(found, NotALayout):
         return None, [(error("invalid-yaml", (), found.message, found.hint), found.span)]
     message, span = _yaml_problem(found, text, file)
     return None, [(error("invalid-yaml", (), message, _advice(message, text, span)), span)]
 
 
-def _read(text: str, file: str, loader: Any) -> Node | Refused | yaml.YAMLError:
+def _read(text: str, file: str, loader: Any) -> Node | NotALayout | yaml.YAMLError:
     """The tree, or the reason why there is none."""
     try:
         return _Builder(file).build(yaml.parse(text, Loader=loader))
-    except (Refused, yaml.YAMLError) as problem:
+    except (NotALayout, yaml.YAMLError) as problem:
         return problem
 
 
@@ -120,7 +120,7 @@ class _Builder:
                 case yaml.DocumentStartEvent():
                     self.start_document(event)
                 case yaml.AliasEvent():
-                    raise Refused(
+                    raise NotALayout(
                         "aliases are not allowed",
                         self.span(event),
                         "write the value again, or use a range such as d<0-7>",
@@ -136,7 +136,7 @@ class _Builder:
                 case _:
                     pass
         if self.root is None:
-            raise Refused(
+            raise NotALayout(
                 "the file has no content", Span(self.file, 1, 1, 1, 1), "a layout begins with 'version: 1'"
             )
         return self.root
@@ -149,36 +149,38 @@ class _Builder:
     def start_document(self, event: yaml.DocumentStartEvent) -> None:
         self.documents += 1
         if self.documents > 1:
-            raise Refused(
+            raise NotALayout(
                 "a second document begins here",
                 self.span(event),
                 "one file holds one layout; remove the '---'",
             )
         if event.version or event.tags:
-            raise Refused(
+            raise NotALayout(
                 "YAML directives are not allowed", self.span(event), "remove the line that begins with '%'"
             )
 
     def check(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            raise Refused(f"more than {MAX_NODES} values", self.span(event), "use ranges such as d<0-7>")
+            raise NotALayout(f"more than {MAX_NODES} values", self.span(event), "use ranges such as d<0-7>")
         if event.anchor:
-            raise Refused(
+            raise NotALayout(
                 f"anchors are not allowed: &{shortened(event.anchor)}",
                 self.span(event),
                 "write the value where it is needed, or use a range such as d<0-7>",
             )
         if event.tag and event.tag != "!":
-            raise Refused(
+            raise NotALayout(
                 f"tags are not allowed: {shortened(event.tag)}", self.span(event), "write the plain value"
             )
 
     def open(self, event: yaml.CollectionStartEvent) -> None:
         if self.stack and self.stack[-1].wants_key():
-            raise Refused("a key must be text", self.span(event), "write key: value")
+            raise NotALayout("a key must be text", self.span(event), "write key: value")
         if len(self.stack) >= MAX_DEPTH:
-            raise Refused(f"nested more than {MAX_DEPTH} levels deep", self.span(event), "a layout has seven")
+            raise NotALayout(
+                f"nested more than {MAX_DEPTH} levels deep", self.span(event), "a layout has seven"
+            )
         self.stack.append(_Open(isinstance(event, yaml.MappingStartEvent), self.span(event)))
 
     def scalar(self, event: yaml.ScalarEvent) -> Node:
@@ -186,7 +188,7 @@ class _Builder:
         hidden = INVISIBLE.search(event.value)
         if hidden:
             message, hint = _invisible(hidden[0])
-            raise Refused(message, span, hint)
+            raise NotALayout(message, span, hint)
         quoted = not event.implicit[0]
         nothing = not quoted and event.value in ("", "~", "null")
         return Node(None if nothing else event.value, span, quoted)
@@ -203,18 +205,18 @@ class _Builder:
     def check_key(self, node: Node, top: _Open) -> None:
         key = node.content
         if key is None or not isinstance(key, str):
-            raise Refused("a key must be text", node.span, "give the entry a name")
+            raise NotALayout("a key must be text", node.span, "give the entry a name")
         if key == "<<":
-            raise Refused(
+            raise NotALayout(
                 "merge keys are not allowed", node.span, "write the keys out, or use a range such as d<0-7>"
             )
         if key.lower() in FORBIDDEN_KEYS:
-            raise Refused(
+            raise NotALayout(
                 f"the key '{key}' means a boolean to some YAML readers", node.span, "choose another name"
             )
         if key in top.keys:
             first = top.keys[key]
-            raise Refused(
+            raise NotALayout(
                 f"duplicate key '{shortened(key)}', first at line {first.line}",
                 node.span,
                 "remove one of the two",

@@ -17,7 +17,7 @@ from itertools import product
 from math import prod
 
 from raidplan.base.findings import Finding, error, shortened
-from raidplan.document.node import Node, Refused, Span
+from raidplan.document.node import Node, NotALayout, Span
 
 VALUES = r"[0-9]+-[0-9]+|[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)+"
 RANGE = re.compile(rf"<({VALUES})>")
@@ -35,7 +35,7 @@ def expand(root: Node) -> tuple[Node, list[tuple[Finding, Span]]]:
     """The tree with every range written out, or the tree as it was and one finding."""
     try:
         return _Expansion().node(root, (), (0, 1)), []
-    except Refused as problem:
+    except NotALayout as problem:
         return root, [(error("invalid-range", (), problem.message, problem.hint), problem.span)]
 
 
@@ -45,13 +45,13 @@ def _values(text: str, span: Span) -> list[str]:
         return text.split("/")
     first, last = text.split("-")
     if max(len(first), len(last)) > MAX_DIGITS:
-        raise Refused(
+        raise NotALayout(
             f"the numbers of <{shortened(text)}> have more than {MAX_DIGITS} digits", span, "shorten them"
         )
     if int(last) < int(first):
-        raise Refused(f"the range <{text}> counts backwards", span, f"write <{last}-{first}>")
+        raise NotALayout(f"the range <{text}> counts backwards", span, f"write <{last}-{first}>")
     if int(last) - int(first) >= MAX_ENTRIES:
-        raise Refused(f"the range <{text}> has more than {MAX_ENTRIES} values", span, "describe fewer")
+        raise NotALayout(f"the range <{text}> has more than {MAX_ENTRIES} values", span, "describe fewer")
     width = len(first) if first.startswith("0") else 0
     return [str(number).zfill(width) for number in range(int(first), int(last) + 1)]
 
@@ -64,7 +64,7 @@ def _combinations(text: str, span: Span) -> Iterator[tuple[str, tuple[Choice, ..
         ranges.append(list(enumerate(_values(piece, span))))
         # Before any is made: two ranges of 100,000 would fill the memory.
         if prod(map(len, ranges)) > MAX_ENTRIES:
-            raise Refused(
+            raise NotALayout(
                 f"the ranges of {shortened(text)} make more than {MAX_ENTRIES} entries",
                 span,
                 "describe fewer",
@@ -100,7 +100,7 @@ class _Expansion:
     def one_of(self, items: list[Node], node: Node, place: Place, chosen: tuple[Choice, ...]) -> Node:
         number, count = place
         if len(items) != count:
-            raise Refused(
+            raise NotALayout(
                 f"'each' has {len(items)} values for {count} entries",
                 node.span,
                 "give one value for each entry of the range above",
@@ -118,7 +118,7 @@ class _Expansion:
                 self.count(len(names), span)
             for number, (name, choices) in enumerate(names):
                 if name in content:
-                    raise Refused(
+                    raise NotALayout(
                         f"duplicate name '{shortened(name)}', first at line {keys[name].line}",
                         span,
                         "let the ranges not overlap",
@@ -149,7 +149,7 @@ class _Expansion:
         def value(match: re.Match[str]) -> str:
             number = int(match[1]) if len(match[1]) <= MAX_DIGITS else 0
             if not 1 <= number <= len(chosen):
-                raise Refused(
+                raise NotALayout(
                     f"{shortened(match[0])} stands for a range above it, and there are {len(chosen)}",
                     span,
                     "<1> is the first range of the keys above; quote the text if it is meant literally",
@@ -159,7 +159,7 @@ class _Expansion:
                 return chosen_value
             others = _values(match[2], span)
             if place >= len(others):
-                raise Refused(
+                raise NotALayout(
                     f"{shortened(match[0])} has {len(others)} values, fewer than the range it follows",
                     span,
                     "give it one value for each of that range",
@@ -168,7 +168,7 @@ class _Expansion:
 
         done = REFERENCE.sub(value, text)
         if no_ranges and RANGE.search(done):
-            raise Refused(
+            raise NotALayout(
                 f"a range cannot stand here: {shortened(text)}",
                 span,
                 "ranges stand in keys and in list items; quote the text if it is meant literally",
@@ -178,4 +178,4 @@ class _Expansion:
     def count(self, more: int, span: Span) -> None:
         self.made += more
         if self.made > MAX_ENTRIES:
-            raise Refused(f"ranges make more than {MAX_ENTRIES} entries", span, "describe fewer")
+            raise NotALayout(f"ranges make more than {MAX_ENTRIES} entries", span, "describe fewer")

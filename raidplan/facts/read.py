@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -65,10 +65,12 @@ def read_machine(
     must = _noting(failed, ask)
     # Side by side: on a slow machine each process takes a tenth of a second.
     with ThreadPoolExecutor(max_workers=4) as pool:
-        modules = pool.submit(host.read_modules, root, kernel, ask)
-        versions = pool.submit(host.read_tools, ask) if tools is None else None
-        enabled = pool.submit(host.read_units, units, ask, target)
-        images = pool.submit(host.read_initramfs, system, kernel)
+        asked: dict[str, Future[Mapping[str, Properties]]] = {
+            "module": pool.submit(host.read_modules, root, kernel, ask),
+            "tool": pool.submit(_tools, tools, ask),
+            "unit": pool.submit(host.read_units, units, ask, target),
+            "initramfs": pool.submit(host.read_initramfs, system, kernel),
+        }
         # Before their identifiers: who swaps a disk in between is found out by its instance.
         blocks = read_blocks(root)
         listing = pool.submit(partial(lsblk, must, udev=(root / "run/udev/control").exists()))
@@ -76,16 +78,8 @@ def read_machine(
         readings = replace(readings, ranges=tuple(ranges), known=frozenset(known), written=frozenset(written))
         objects = _contents(readings, md, names, swap_files, must)
         objects |= _files(root, target, paths, swap_files, keys)
-        objects |= {
-            "module": modules.result(),
-            "tool": versions.result() if versions else tools or {},
-            "unit": enabled.result(),
-            "initramfs": images.result(),
-        }
-        objects |= _starting(readings, root, system)
-        objects["mount"] = mount_objects(of_system(readings.mounts, target), names)
-        if target:
-            objects["system"] = host.read_system(system)
+        objects |= {kind: answer.result() for kind, answer in asked.items()}
+        objects |= _of_system(readings, names, root, target)
     return Machine(
         disks=read_disks(readings, listing.result()),
         objects=objects,
@@ -98,6 +92,11 @@ def read_machine(
         kernel=kernel,
         problems=(*problems, *failed),
     )
+
+
+def _tools(known: Mapping[str, Properties] | None, ask: Ask) -> Mapping[str, Properties]:
+    """The programs with their versions, asked only if they are not known."""
+    return host.read_tools(ask) if known is None else known
 
 
 def _noting(failed: list[Problem], ask: Ask) -> Ask:
@@ -161,8 +160,11 @@ def _files(
     }
 
 
-def _starting(readings: Readings, root: Path, system: Path) -> dict[str, Mapping[str, Properties]]:
-    """The objects by which a system starts: its kernels and boot loaders, the firmware and its entries."""
+def _of_system(
+    readings: Readings, names: Names, root: Path, target: str
+) -> dict[str, Mapping[str, Properties]]:
+    """The objects by which the system below `target` starts (kernels, boot loaders, the firmware and its entries), and its mounts."""
+    system = root / target.lstrip("/")
     return {
         "kernel": host.read_kernels(system),
         "boot_loader": read_boot_loaders(readings, system),
@@ -170,6 +172,8 @@ def _starting(readings: Readings, root: Path, system: Path) -> dict[str, Mapping
         "boot_entry": read_boot_entries(root),
         "answer": read_answers(system),
         "firmware": {"uefi": {"secure_boot": read_secure_boot(root)}},
+        "mount": mount_objects(of_system(readings.mounts, target), names),
+        **({"system": host.read_system(system)} if target else {}),
     }
 
 

@@ -138,11 +138,8 @@ def ext(
     """
     block = default_block(device_bytes, sector_bytes) if block is None else block
     _check_options(fstype, block, inode_size, sector_bytes, reserved_percent, inodes, inode_ratio)
-    # A device is used in whole 4 KiB pages; smaller blocks are counted in multiples of a page.
-    count = align_down(device_bytes, 4 * KIB) // block
     wide = fstype == "ext4"
-    if count > MOST_BLOCKS_32BIT and not wide:
-        raise ValueError(f"{fstype} holds at most {MOST_BLOCKS_32BIT} blocks, not {count} of {block} B")
+    count = _blocks_of(device_bytes, block, fstype, wide)
     ratio = inode_ratio or max(default_ratio(device_bytes), block)
     wanted = _wanted_inodes(count, block, inodes, ratio, inode_size, wide)
     groups = divide(
@@ -270,6 +267,14 @@ def _check_options(
         raise ValueError(f"{inodes} inodes are not between 1 and {MOST_INODES}")
     if inode_ratio is not None and not LEAST_RATIO <= inode_ratio <= MOST_RATIO:
         raise ValueError(f"{inode_ratio} bytes per inode are not between {LEAST_RATIO} and {MOST_RATIO}")
+
+
+def _blocks_of(device_bytes: int, block: int, fstype: str, wide: bool) -> int:
+    """The blocks of a device, which is used in whole 4 KiB pages: smaller blocks are counted in multiples of a page."""
+    count = align_down(device_bytes, 4 * KIB) // block
+    if count > MOST_BLOCKS_32BIT and not wide:
+        raise ValueError(f"{fstype} holds at most {MOST_BLOCKS_32BIT} blocks, not {count} of {block} B")
+    return count
 
 
 def _wanted_inodes(

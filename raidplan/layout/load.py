@@ -13,7 +13,7 @@ from raidplan.base.findings import Finding, Path, error, nearest, shortened
 from raidplan.base.mistake import Mistake
 from raidplan.document import Document
 from raidplan.layout.kinds.model import Field, Model, OneOf, Written, fields
-from raidplan.layout.kinds.reference import Refused
+from raidplan.layout.kinds.reference import RuleMistake
 from raidplan.layout.model import Hardware, Layout
 from raidplan.layout.not_done import NOT_DONE
 
@@ -151,7 +151,7 @@ class _Reading:
             message, hint = mistake.message, mistake.hint
             if isinstance(value, str) and value:
                 message = message.replace(value, shortened(value))
-            rule = mistake.rule if isinstance(mistake, Refused) else "invalid-value"
+            rule = mistake.rule if isinstance(mistake, RuleMistake) else "invalid-value"
             if isinstance(value, str) and re.match(r"\d+,\d", value):
                 hint = _without_comma(shortened(value))
             self._say(rule, path, message, hint)

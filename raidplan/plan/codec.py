@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 from raidplan.base.magic import SignatureAt
+from raidplan.plan.digest import OWN, SENTENCES, digest_of_data, digests_of_data
 from raidplan.plan.disk_identity import disk_from_data, disk_to_data
 from raidplan.plan.fault import NotAPlan, fault
 from raidplan.plan.initramfs import GENERATORS, INITRAMFS_TOOLS
@@ -30,10 +30,6 @@ from raidplan.plan.typed import of, typed
 from raidplan.plan.validity import faults
 
 FORMAT_VERSION = 2
-SENTENCES = 1
-"""The version whose losses are sentences; it is still read."""
-OWN = ", made by this layout"
-"""The end of the sentence of such a loss if the layout made the lost object."""
 STEP_LISTS = ("needs", "follows", "targets", "destroys", "guard", "awaits", "clears")
 Words = Callable[[Loss], str]
 FORMS = ("argv", "zero", "initramfs", "file")
@@ -44,7 +40,7 @@ def plan_to_json(plan: Plan, words: Words | None = None) -> str:
     """The plan as indented JSON with a final newline; its last value is the digest of all that it does. `words` say each
     loss for whoever reads the JSON."""
     data = plan_to_data(plan, words)
-    return json.dumps({**data, "digest": _digest_of(data)}, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps({**data, "digest": digest_of_data(data)}, indent=2, ensure_ascii=False) + "\n"
 
 
 def plan_to_data(plan: Plan, words: Words | None = None) -> dict[str, Any]:
@@ -126,7 +122,7 @@ def plan_from_json(text: str) -> Plan:
             raise NotAPlan(
                 fault("version", version=str(version), known=(str(SENTENCES), str(FORMAT_VERSION)))
             )
-        if data["digest"] != _digest_of(data):
+        if data["digest"] != digest_of_data(data):
             raise NotAPlan(fault("digest"))
         if data["machine"] and "whole" not in data:
             raise NotAPlan(fault("without-whole"))
@@ -268,50 +264,9 @@ def _value(value: object) -> str | int | None:
 
 def plan_digest(plan: Plan) -> str:
     """The digest of all that will be done: of the plan without its findings, which change nothing of that."""
-    return _digest_of(plan_to_data(plan))
+    return digest_of_data(plan_to_data(plan))
 
 
 def digests_of(plan: Plan) -> frozenset[str]:
     """The digest of the plan, and those by which earlier versions of raidplan spoke of it in a journal."""
-    data = plan_to_data(plan)
-    unnamed = _each_step(data, lambda step: {key: step[key] for key in step if key != "origin"})
-    return frozenset(map(_digest_of, (data, unnamed, _with_sentences(unnamed))))
-
-
-def _with_sentences(data: dict[str, Any]) -> dict[str, Any]:
-    """The plan as version 1 wrote it."""
-
-    def written(step: dict[str, Any]) -> dict[str, Any]:
-        return {**step, "destroys": [_sentence(loss) for loss in step["destroys"]]}
-
-    return {**_each_step(data, written), "format_version": SENTENCES}
-
-
-def _each_step(data: dict[str, Any], of: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
-    return {**data, **{name: [*map(of, data[name])] for name in ("steps", "whole") if name in data}}
-
-
-def _sentence(loss: Mapping[str, Any]) -> str:
-    return f"{loss.get('what')}{OWN}" if loss.get("own") else str(loss.get("what"))
-
-
-def _digest_of(data: Mapping[str, Any]) -> str:
-    """The digest of all but the findings, and the words for a loss that is told by its kind and figures."""
-
-    def counted(step: dict[str, Any]) -> dict[str, Any]:
-        return {**step, "destroys": [_without_words(loss) for loss in step["destroys"]]}
-
-    content = _each_step(dict(data), counted)
-    return digest({key: value for key, value in content.items() if key not in ("findings", "digest")})
-
-
-def _without_words(loss: object) -> object:
-    if isinstance(loss, dict) and "kind" in loss:
-        return {key: value for key, value in loss.items() if key != "what"}
-    return loss
-
-
-def digest(value: object) -> str:
-    """SHA-256 of the canonical JSON of plain values."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    return digests_of_data(plan_to_data(plan))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from raidplan.base.findings import dotted
-from raidplan.diff import Change, Diff, Loss, Shrink, Thing, Tolerance
+from raidplan.diff import Change, Diff, LostData, Shrink, Thing, Tolerance
 from raidplan.diff.statement import Statement
 from raidplan.plan.step import Step
 from raidplan.render.diff_names import MEASURES, described, lost_kind, lost_name, name_of
@@ -48,7 +48,7 @@ def diff_json(diff: Diff) -> str:
     )
 
 
-def _loss(loss: Loss) -> dict[str, Any]:
+def _loss(loss: LostData) -> dict[str, Any]:
     return {
         "path": dotted(loss.path),
         "name": lost_name(loss),

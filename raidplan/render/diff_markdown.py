@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from raidplan.base.words import counted
 from raidplan.diff import Diff
-from raidplan.render.diff_words import Row, Section, sections, summary, title
+from raidplan.render.diff_words import DiffLine, Section, sections, summary, title
 from raidplan.render.markdown import LIMIT, cell, fitting, prose
 
 BESIDE = 300
@@ -37,6 +37,6 @@ def _section(section: Section, room: int) -> tuple[str, int]:
     return f"**{prose(section.title)}**\n\n| | |\n| --- | --- |\n{rows}\n", cut
 
 
-def _row(row: Row) -> str:
+def _row(row: DiffLine) -> str:
     lines = [cell(row.text), *(f"<i>{cell(line)}</i>" for line in row.details)]
     return f"| {MARKS[row.mark]} | {'<br>'.join(lines)} |"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from raidplan.base.findings import Path
-from raidplan.diff import Figure, Loss, Shrink, Thing, Tolerance
+from raidplan.diff import Figure, LostData, Shrink, Thing, Tolerance
 from raidplan.diff.result import Measure
 from raidplan.render.sentences import filled
 
@@ -56,13 +56,13 @@ def described(thing: Thing) -> str:
     return f"{kind_of(thing)} on {on}" if on else kind_of(thing)
 
 
-def lost_name(loss: Loss) -> str:
+def lost_name(loss: LostData) -> str:
     """The mount point, or the thing that is lost: `array s3`."""
     name = loss.path[1] if loss.type else loss.device
     return loss.mount or f"{LOST[str(loss.path[0])]} {name}"
 
 
-def lost_kind(loss: Loss) -> str:
+def lost_kind(loss: LostData) -> str:
     """The type and the name of the file system."""
     return f"{loss.type} {loss.path[1]}" if loss.type else "what is on it is not stated"
 

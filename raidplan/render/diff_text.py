@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from raidplan.diff import Diff
 from raidplan.render.colour import Styles, styles
-from raidplan.render.diff_words import LEGEND, Row, sections, summary, title
+from raidplan.render.diff_words import LEGEND, DiffLine, sections, summary, title
 from raidplan.render.visible import visible
 
 
@@ -30,7 +30,7 @@ def _lines(diff: Diff, style: Styles, *, allowed: bool) -> Iterator[str]:
     yield style["destroy" if diff.loses else "good"](visible(summary(diff, allowed=allowed)))
 
 
-def _row(row: Row, style: Styles) -> Iterator[str]:
+def _row(row: DiffLine, style: Styles) -> Iterator[str]:
     yield f"  {style[row.style](row.mark)} {visible(row.text)}"
     # A bar first, since a line that begins with :: is a command to GitHub's runner.
     yield from (f"    | {visible(line)}" for line in row.details)

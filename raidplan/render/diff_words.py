@@ -11,7 +11,7 @@ from raidplan.base.findings import dotted
 from raidplan.base.groups import by_key, groups_by
 from raidplan.base.size import drive_size, human, human_beside, parse_size
 from raidplan.base.words import counted, duration, listed
-from raidplan.diff import Change, Diff, Fate, Figure, Loss, Shrink, Thing, Tolerance
+from raidplan.diff import Change, Diff, Fate, Figure, LostData, Shrink, Thing, Tolerance
 from raidplan.plan.step import Plan
 from raidplan.render.diff_names import (
     MEASURES,
@@ -49,7 +49,7 @@ MACHINE_WORDS = {"created": "added", "destroyed": "removed"}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DiffLine:
     """One statement, with what there is to say beside it."""
 
     mark: str
@@ -69,7 +69,7 @@ class Section:
     """Statements of one kind."""
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[DiffLine, ...]
 
 
 def sections(diff: Diff) -> Iterator[Section]:
@@ -137,42 +137,42 @@ def _sizes(shrink: Shrink) -> str:
     return f"{before} -> {after}"
 
 
-def _shrinks(shrinks: Sequence[Shrink]) -> Iterator[Row]:
+def _shrinks(shrinks: Sequence[Shrink]) -> Iterator[DiffLine]:
     for each in shrinks:
-        yield Row(
+        yield DiffLine(
             "-",
             f"{name_of(each)} gets smaller: {_sizes(each)} on {', '.join(each.devices)}",
             (SHRUNK[str(each.path[0])],),
         )
 
 
-def plan_rows(plan: Plan) -> Iterator[Row]:
+def plan_rows(plan: Plan) -> Iterator[DiffLine]:
     """The steps of a change; those that are alike as one."""
     if not plan.steps:
-        yield Row(
+        yield DiffLine(
             "=",
             "no step: what stands needs none, and what is changed in place has its command beside the change",
         )
     for group in groups(plan):
         first, *_ = action_lines(group.steps[0])
         such = "such as " if len(group.steps) > 1 else ""
-        yield Row(group.symbol, f"{group.count}{group.says}", (f"{such}{first}",))
+        yield DiffLine(group.symbol, f"{group.count}{group.says}", (f"{such}{first}",))
 
 
-def _losses(losses: Sequence[Loss]) -> Iterator[Row]:
+def _losses(losses: Sequence[LostData]) -> Iterator[DiffLine]:
     for loss in losses:
         room = drive_size(loss.capacity) if loss.capacity is not None else "a size that is not stated"
         where = loss.device if loss.disks == (loss.device,) else f"{loss.device} ({_on(loss.disks)})"
         hint = (f"hint: {statement_text(loss.hint)}",) if loss.hint else ()
         details = (f"{lost_kind(loss)}; {cause_text(loss.because)}", *hint)
-        yield Row("-", f"{lost_name(loss)} is destroyed: {room} on {where}", details)
+        yield DiffLine("-", f"{lost_name(loss)} is destroyed: {room} on {where}", details)
 
 
 def _on(disks: Sequence[str]) -> str:
     return f"{counted(len(disks), 'disk')}: {names(disks)}" if disks else "no known disk"
 
 
-def _things(things: Sequence[Thing]) -> Iterator[Row]:
+def _things(things: Sequence[Thing]) -> Iterator[DiffLine]:
     for group in groups_by(
         things, lambda t: (t.path[:-1], t.fate, kind_of(t), _written(t.changes), bool(t.was), t.note)
     ):
@@ -184,7 +184,7 @@ def _things(things: Sequence[Thing]) -> Iterator[Row]:
         noun, whose = noun_of(first), names([called(t) for t in group])
         beside = f", {what}" if what and what not in (noun, "supply") else ""
         whole = f"{noun} {whose}" if noun else whose
-        yield Row(MARKS[first.fate.value], f"{fate}: {whole}{beside}", _details(first))
+        yield DiffLine(MARKS[first.fate.value], f"{fate}: {whole}{beside}", _details(first))
 
 
 def _written(changes: Sequence[Change]) -> tuple[object, ...]:
@@ -219,22 +219,22 @@ def _change(change: Change, fate: Fate) -> str:
     return f"{text} ({note})" if note else text
 
 
-def _tolerances(all_: Sequence[Tolerance]) -> Iterator[Row]:
+def _tolerances(all_: Sequence[Tolerance]) -> Iterator[DiffLine]:
     for group in groups_by(all_, lambda t: (t.lost, t.gained, t.always)):
         whose, first = names([name_of(t) for t in group]), group[0]
         many = len(group) > 1
         if first.lost:
-            yield Row(
+            yield DiffLine(
                 "-", f"{whose} no longer survive{'' if many else 's'} the loss of {_components(first.lost)}"
             )
         if first.gained:
-            yield Row(
+            yield DiffLine(
                 "+", f"{whose} now survive{'' if many else 's'} the loss of {_components(first.gained)}"
             )
         before, after = first.always
         if before != after:
             better = after is not None and (before is None or after > before)
-            yield Row("+" if better else "-", f"{whose}: {_always(before)} -> {_always(after)}")
+            yield DiffLine("+" if better else "-", f"{whose}: {_always(before)} -> {_always(after)}")
 
 
 def _components(components: Sequence[tuple[str, str]]) -> str:
@@ -255,14 +255,14 @@ def _always(losses: int | None) -> str:
             return f"survives the loss of any {counted(losses, 'disk')}"
 
 
-def _figures(figures: Sequence[Figure]) -> Iterator[Row]:
+def _figures(figures: Sequence[Figure]) -> Iterator[DiffLine]:
     for group in groups_by(figures, lambda f: (f.what, f.unit, f.before, f.after)):
         first = group[0]
         before, after = amount(first.before, first.unit), amount(first.after, first.unit)
         if first.unit == "bytes" and first.before is not None and first.after is not None:
             after = human_beside(int(first.after), int(first.before))
         if before != after:
-            yield Row(
+            yield DiffLine(
                 "=", f"{names([name_of(each) for each in group])}: {MEASURES[first.what]} {before} -> {after}"
             )
 
@@ -284,7 +284,7 @@ def amount(value: float | None, unit: str) -> str:
             return f"{value:,.0f}"
 
 
-def _findings(word: str, findings: Sequence[Located]) -> Iterator[Row]:
+def _findings(word: str, findings: Sequence[Located]) -> Iterator[DiffLine]:
     """One row for each rule: what it says of the first thing, and which other things it says the like of."""
     for group in groups_by(findings, lambda item: (item.finding.severity, item.finding.rule)):
         finding = group[0].finding
@@ -294,16 +294,16 @@ def _findings(word: str, findings: Sequence[Located]) -> Iterator[Row]:
         details += [f"hint: {finding.hint}"] if word == "new" and finding.hint else []
         head = f"{word}: {finding.severity.value}[{finding.rule}]"
         new = word == "new"
-        yield Row("+" if new else "-", f"{head}{at}: {finding.message}", tuple(details), worse=new)
+        yield DiffLine("+" if new else "-", f"{head}{at}: {finding.message}", tuple(details), worse=new)
 
 
-def _accepted(all_: Sequence[Accepted]) -> Iterator[Row]:
+def _accepted(all_: Sequence[Accepted]) -> Iterator[DiffLine]:
     """One row for each rule and reason: the reason is what there is to review."""
     for group in groups_by(all_, lambda each: (each.located.finding.rule, each.reason, each.until)):
         finding, others = group[0].located.finding, [dotted(each.located.finding.path) for each in group[1:]]
         until = f" until {group[0].until}" if group[0].until else ""
         details = [f"also at {names(others)}"] if others else []
-        yield Row(
+        yield DiffLine(
             "~",
             f"accepted: {finding.severity.value}[{finding.rule}] at {dotted(finding.path)}: {finding.message}",
             (*details, f"accepted{until}: {group[0].reason}"),

@@ -12,7 +12,7 @@ from raidplan.render.visible import json_safe
 if TYPE_CHECKING:
     from raidplan.document import Span
     from raidplan.render.forms import Look
-    from raidplan.review.located import Accepted, Change, Located
+    from raidplan.review.located import Accepted, Located, Replacement
     from raidplan.review.pipeline import Loaded
 
 FORMAT_VERSION = 1
@@ -60,7 +60,7 @@ def finding_to_data(item: Located) -> dict[str, Any]:
     }
 
 
-def _edit(change: Change) -> dict[str, Any]:
+def _edit(change: Replacement) -> dict[str, Any]:
     return {
         "action": change.action,
         "path": dotted(change.edit.path),

@@ -47,7 +47,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PlanLine:
     """One line of a plan: a group, or neighbours of one symbol whose sentences are short."""
 
     groups: tuple[Group, ...]
@@ -101,16 +101,16 @@ ROOM = 110
 """So many characters of sentences are one line."""
 
 
-def rows(plan: Plan) -> Iterator[Row]:
+def rows(plan: Plan) -> Iterator[PlanLine]:
     """The lines of a plan."""
-    row: Row | None = None
+    row: PlanLine | None = None
     for group in groups(plan):
         if row and row.takes(group):
-            row = Row((*row.groups, group))
+            row = PlanLine((*row.groups, group))
             continue
         if row:
             yield row
-        row = Row((group,))
+        row = PlanLine((group,))
     if row:
         yield row
 

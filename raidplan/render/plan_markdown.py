@@ -12,7 +12,7 @@ from raidplan.base.words import counted
 from raidplan.plan.codec import plan_digest
 from raidplan.plan.step import Plan, Step
 from raidplan.render import overview
-from raidplan.render.folded import Row, folded_findings, rows
+from raidplan.render.folded import PlanLine, folded_findings, rows
 from raidplan.render.losses import loss_texts
 from raidplan.render.markdown import LIMIT, cell, fitting, prose
 from raidplan.render.plan_text import action_lines
@@ -106,7 +106,7 @@ def _steps(plan: Plan, room: int) -> str:
     return text + (f"{counted(cut, 'step')} more did not fit here.\n\n" if cut else "")
 
 
-def _row(row: Row, loss: bool) -> str:
+def _row(row: PlanLine, loss: bool) -> str:
     mark = f"**{row.symbol}**" if row.symbol == "-" else f"`{row.symbol}`"
     destroys = f" {_listed(row.losses)} |" if loss else ""
     return f"| {row.place} | {mark} | {cell(row.says)} |{destroys} {row.lines} |"

@@ -10,7 +10,7 @@ from raidplan.document import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Replacement:
     """An edit with the value that it takes the place of."""
 
     edit: Edit
@@ -32,7 +32,7 @@ class Located(NamedTuple):
     span: Span
     related: tuple[Span, ...] = ()
     """The places of the finding's `related`, in their order."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Replacement, ...] = ()
     """The finding's `edits`, in their order."""
 
 

@@ -14,7 +14,7 @@ from raidplan.document import Document, Reader, parse_document, read_text
 from raidplan.layout.load import load_layout
 from raidplan.layout.model import Layout
 from raidplan.plan.step import Plan
-from raidplan.review.located import Accepted, Change, Located
+from raidplan.review.located import Accepted, Located, Replacement
 from raidplan.review.settings import DEFAULT, Settings
 from raidplan.topology import Topology, resolve
 
@@ -156,9 +156,9 @@ def with_findings(loaded: Loaded, findings: Iterable[Finding]) -> Loaded:
     return _with(loaded, filter(loaded.settings.wants, findings))
 
 
-def _change(document: Document, edit: Edit) -> Change:
+def _change(document: Document, edit: Edit) -> Replacement:
     there = document.at(edit.path)
-    return Change(edit, document.locate(edit.path), there.plain() if there is not None else None)
+    return Replacement(edit, document.locate(edit.path), there.plain() if there is not None else None)
 
 
 def _in_order(located: Iterable[Located], files: Iterable[str]) -> tuple[Located, ...]:

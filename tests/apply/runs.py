@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply import execute
+from raidplan.apply import execute, work
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out, close_what_stands
@@ -33,8 +33,8 @@ FSTAB = "# by hand\nUUID=1 / ext4 defaults 0 1\n"
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A device that does not appear at once never does here, and one worker needs no thread."""
-    monkeypatch.setattr(execute, "APPEAR_SECONDS", 0)
-    monkeypatch.setattr(execute, "LOOK_AGAIN_SECONDS", 0)
+    monkeypatch.setattr(work, "APPEAR_SECONDS", 0)
+    monkeypatch.setattr(work, "LOOK_AGAIN_SECONDS", 0)
     pool = execute.ThreadPoolExecutor
     monkeypatch.setattr(execute, "ThreadPoolExecutor", lambda n: AtOnce() if n == 1 else pool(n))
 

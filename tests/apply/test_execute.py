@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.devices.partition_lock import partitions_of
-from raidplan.apply.execute import WORKERS, Event, Outcome
+from raidplan.apply.execute import WORKERS, Outcome
 from raidplan.apply.execute import execute as execute_in
+from raidplan.apply.work import Event
 from raidplan.apply.world import World, attribute
 from raidplan.base.reader import Reader
 from raidplan.base.size import MIB
@@ -235,7 +236,7 @@ def test_the_record_says_of_a_step_that_its_device_reads_as_erased_flash() -> No
 
 
 def test_a_node_that_is_gone_for_a_moment_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidplan.apply.execute.LOOK_AGAIN_SECONDS", 0.001)
+    monkeypatch.setattr("raidplan.apply.work.LOOK_AGAIN_SECONDS", 0.001)
     world = Flickering(5)
     made = step("made", guard=("/dev/disk/by-partuuid/x",))
     outcome = execute_in(plan(made), {}, lambda event: None, Record(), world)
@@ -243,8 +244,8 @@ def test_a_node_that_is_gone_for_a_moment_is_waited_for(monkeypatch: pytest.Monk
 
 
 def test_a_node_that_never_comes_back_is_not_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidplan.apply.execute.APPEAR_SECONDS", 0.01)
-    monkeypatch.setattr("raidplan.apply.execute.LOOK_AGAIN_SECONDS", 0.001)
+    monkeypatch.setattr("raidplan.apply.work.APPEAR_SECONDS", 0.01)
+    monkeypatch.setattr("raidplan.apply.work.LOOK_AGAIN_SECONDS", 0.001)
     record = Record()
     made = step("made", guard=("/dev/disk/by-partuuid/x",))
     outcome = execute_in(plan(made), {}, lambda event: None, record, Flickering(10**9))
@@ -287,9 +288,9 @@ def test_udev_is_asked_to_look_again_at_what_was_formatted_or_partitioned(
     monkeypatch: pytest.MonkeyPatch, phase: str, seen: bool
 ) -> None:
     """Of members nobody asks: an event of theirs can assemble what is not to be."""
-    monkeypatch.setattr("raidplan.apply.execute.APPEAR_SECONDS", 0.05)
-    monkeypatch.setattr("raidplan.apply.execute.LOOK_AGAIN_SECONDS", 0.005)
-    monkeypatch.setattr("raidplan.apply.execute.ASK_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr("raidplan.apply.work.APPEAR_SECONDS", 0.05)
+    monkeypatch.setattr("raidplan.apply.work.LOOK_AGAIN_SECONDS", 0.005)
+    monkeypatch.setattr("raidplan.apply.work.ASK_AGAIN_SECONDS", 0.01)
     made = replace(step("a", guard=("/dev/md/x",)), phase=phase, awaits=("/dev/disk/by-uuid/1",))
     world = Unseen()
     outcome = execute_in(Plan("h", "", "", (), (made,)), {}, lambda event: None, Record(), world)

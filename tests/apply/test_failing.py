@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import pytest
 
-from raidplan.apply import execute
+from raidplan.apply import work
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.past import Past
@@ -56,8 +56,8 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execute, "APPEAR_SECONDS", 0)
-    monkeypatch.setattr(execute, "LOOK_AGAIN_SECONDS", 0)
+    monkeypatch.setattr(work, "APPEAR_SECONDS", 0)
+    monkeypatch.setattr(work, "LOOK_AGAIN_SECONDS", 0)
 
 
 def machine(root: Path) -> State:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidplan.apply import execute
+from raidplan.apply import work
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
@@ -24,7 +24,8 @@ from raidplan.apply.undo.undo import way_back
 from raidplan.apply.world import World
 from raidplan.cli import run
 from raidplan.facts import Machine
-from raidplan.plan.codec import digest, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.digest import digest
 from raidplan.plan.fault import NotAPlan
 from raidplan.plan.step import Plan
 from raidplan.render.plan_faults import fault_text
@@ -256,7 +257,7 @@ def test_f65_the_plans_of_the_examples_are_read_as_they_were_written(layout: str
 
 def test_f65_a_plan_is_applied_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second time nothing is left of it."""
-    monkeypatch.setattr(execute, "APPEAR_SECONDS", 0)
+    monkeypatch.setattr(work, "APPEAR_SECONDS", 0)
     state, folder = State(), tmp_path / "var/lib/raidplan"
     plan = plan_of(LAYOUT.replace(", wipe: true", ""), tmp_path)
 

@@ -15,7 +15,8 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.cli import run
 from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
-from raidplan.plan.codec import digest, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.digest import digest
 from raidplan.plan.step import Plan
 from tests.apply import wiped
 from tests.apply.earlier import boot_that_knows_no_names, everything, plan_of, standing

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from raidplan.plan.codec import digest, plan_from_json, plan_to_json
+from raidplan.plan.codec import plan_from_json, plan_to_json
+from raidplan.plan.digest import digest
 from raidplan.plan.fault import NotAPlan, fault
 from raidplan.plan.step import Plan, Zero
 from raidplan.render.losses import loss_texts

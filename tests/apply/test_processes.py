@@ -16,10 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.execute import Event, Outcome, execute
+from raidplan.apply.execute import Outcome, execute
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
+from raidplan.apply.work import Event
 from raidplan.apply.world import World
 from raidplan.cli import apply as apply_command
 from raidplan.cli import run as command_line

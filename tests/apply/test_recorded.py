@@ -13,7 +13,8 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.cli.consent import ask_consent
 from raidplan.cli.parser import parse
 from raidplan.cli.progress import events_to
-from raidplan.plan.codec import digest, digests_of, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.codec import digests_of, plan_digest, plan_from_json, plan_to_json
+from raidplan.plan.digest import digest
 from raidplan.plan.loss import said_before
 from raidplan.plan.origin import origin_of_id
 from raidplan.plan.step import Step

@@ -27,6 +27,7 @@ DOORS = {"os", "subprocess", "sh", "shutil", "fcntl", "mmap", "socket", "ctypes"
 WRITING = (
     "raidplan.apply.world",
     "raidplan.apply.execute",
+    "raidplan.apply.work",
     "raidplan.apply.devices",
     "raidplan.apply.session",
 )

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from raidplan.apply import execute
+from raidplan.apply import work
 from raidplan.apply.change.obsolete import Mounted, Prioritised, Standing, Tuned
 from raidplan.apply.change.remove_configuration import DEGRADED, MAIL, removals
 from raidplan.apply.configuration.blocks import BrokenBlock, wanted_text
@@ -86,7 +86,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, State]:
     (root / "etc/cron.d/mdadm").write_text("57 0 * * 0 root /usr/share/mdadm/checkarray --cron --all\n")
     plan = plan_of(root / "layout", earlier)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execute, "APPEAR_SECONDS", 0)
+        patch.setattr(work, "APPEAR_SECONDS", 0)
         assert apply(plan, Simulated(plan, root, state)) == "done"
     return root, state
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import pytest
 
-from raidplan.apply import execute
+from raidplan.apply import work
 from raidplan.apply.decision import decide, with_devices
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.session import carry_out
@@ -76,7 +76,7 @@ class Real(Scratch):
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execute, "APPEAR_SECONDS", 0)
+    monkeypatch.setattr(work, "APPEAR_SECONDS", 0)
 
 
 @pytest.fixture

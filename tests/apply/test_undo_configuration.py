@@ -51,7 +51,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, State]:
     """A machine on which an earlier layout stands."""
     root = tmp_path_factory.mktemp("before") / "root"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("raidplan.apply.execute.APPEAR_SECONDS", 0)
+        patch.setattr("raidplan.apply.work.APPEAR_SECONDS", 0)
         return root, standing(root.parent, root)
 
 

@@ -12,7 +12,7 @@ from shutil import copytree, rmtree
 
 import pytest
 
-from raidplan.apply import execute
+from raidplan.apply import work
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.journal.past import Past
@@ -32,8 +32,8 @@ from tests.apply.wiped import Full, Old, apply, end, machine, undisturbed
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execute, "APPEAR_SECONDS", 0)
-    monkeypatch.setattr(execute, "LOOK_AGAIN_SECONDS", 0)
+    monkeypatch.setattr(work, "APPEAR_SECONDS", 0)
+    monkeypatch.setattr(work, "LOOK_AGAIN_SECONDS", 0)
 
 
 class Failing(Old):

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from raidplan.apply.execute import Event, Outcome
+from raidplan.apply.execute import Outcome
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
+from raidplan.apply.work import Event
 from raidplan.cli import run
 from raidplan.cli.progress import events_to
 from raidplan.facts.machine import BlockFact, DiskFact, PartitionFact, Trace

@@ -16,9 +16,9 @@ import pytest
 from rich.console import Console
 
 from raidplan.apply import execute
-from raidplan.apply.execute import Event
 from raidplan.apply.progress import written_share
 from raidplan.apply.syncs import Sync
+from raidplan.apply.work import Event
 from raidplan.apply.world import World
 from raidplan.cli import progress
 from raidplan.cli.output import Unable

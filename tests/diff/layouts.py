@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from raidplan.diff import Change, Diff, Loss, Side, Thing, diff
+from raidplan.diff import Change, Diff, LostData, Side, Thing, diff
 from raidplan.document.read import parse_document
 from raidplan.layout.load import load_layout
 from raidplan.placement import place
@@ -50,11 +50,11 @@ def lost(made: Diff) -> list[str]:
     return [lost_name(loss) for loss in made.losses]
 
 
-def why(loss: Loss) -> str:
+def why(loss: LostData) -> str:
     return cause_text(loss.because)
 
 
-def hint(loss: Loss) -> str:
+def hint(loss: LostData) -> str:
     return statement_text(loss.hint) if loss.hint else ""
 
 

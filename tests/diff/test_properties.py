@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidplan.diff import Change, Diff, Fate, Figure, Loss, Thing, Tolerance, diff
+from raidplan.diff import Change, Diff, Fate, Figure, LostData, Thing, Tolerance, diff
 from raidplan.diff.changes import Way
 from raidplan.diff.places import Places
 from raidplan.diff.result import Cause
@@ -118,7 +118,11 @@ def hostile(word: str) -> Diff:
     )
     return Diff(
         (word, word),
-        (Loss(("filesystems", word), 5, word, (word, "other"), Cause((said,), changes), said, word, word),),
+        (
+            LostData(
+                ("filesystems", word), 5, word, (word, "other"), Cause((said,), changes), said, word, word
+            ),
+        ),
         things,
         (Tolerance(("arrays", word), word, (("disk", word),), (("bus", word),), (2, 1)),),
         (Figure(("arrays", word), word, "capacity", "bytes", 1, 2),),
@@ -160,7 +164,7 @@ def test_no_text_is_more_than_text(text: str) -> None:
 def test_markdown_fits_and_counts_what_does_not(limit: int, count: int) -> None:
     cause = Cause((statement("not-described", name="because " * 20),))
     losses = tuple(
-        Loss(("filesystems", f"f{n}"), 10**12, f"a{n}", ("d0", "d1"), cause, None, f"/srv/{n}", "xfs")
+        LostData(("filesystems", f"f{n}"), 10**12, f"a{n}", ("d0", "d1"), cause, None, f"/srv/{n}", "xfs")
         for n in range(count)
     )
     figures = tuple(

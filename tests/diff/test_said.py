@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from raidplan.diff import Change, Thing
-from raidplan.diff.result import Cause, Diff, Fate, Loss, Shrink
+from raidplan.diff.result import Cause, Diff, Fate, LostData, Shrink
 from raidplan.diff.statement import statement
 from raidplan.render.diff_markdown import MARKS
 from raidplan.render.diff_words import LEGEND, STYLES, plan_rows, sections, summary
@@ -46,7 +46,9 @@ def test_long_sizes_are_for_people(old: str, new: str, said: str) -> None:
 
 SHRINK = Shrink(("filesystems", "f"), ("g.v",), 2 << 40, 1 << 40, "/srv")
 GROUP = Shrink(("volume_groups", "g"), ("a",), 15 * 10**12, None)
-LOSS = Loss(("filesystems", "z"), 10 << 30, "g.z", ("d0",), Cause((statement("no-disk"),)), None, "/z", "xfs")
+LOSS = LostData(
+    ("filesystems", "z"), 10 << 30, "g.z", ("d0",), Cause((statement("no-disk"),)), None, "/z", "xfs"
+)
 
 
 def test_the_last_line_tells_of_data_and_of_room() -> None:

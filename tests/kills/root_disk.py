@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from raidplan.twin.server import Twin, TwinError, lose_unflushed
-from raidplan.twin.server.hardware import Machine
+from raidplan.twin.server.hardware import VirtualMachine
 from raidplan.twin.server.image import Image, Say
 from raidplan.twin.server.tools import tool
 from raidplan.twin.server.unflushed import log_of
@@ -17,7 +17,7 @@ class TwinWithLog(Twin):
     """QEMU logs the writes of one boot; what stood before that boot is copied when the machine is switched on."""
 
     def __init__(
-        self, machine: Machine, image: Image, directory: Path, console: Path, *, own: bool, say: Say
+        self, machine: VirtualMachine, image: Image, directory: Path, console: Path, *, own: bool, say: Say
     ) -> None:
         """Use `TwinWithLog.start`."""
         logged = replace(machine, root_keeps_log=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.base.size import MIB, TIB
-from raidplan.twin.loops import DiskFile, Record, Refused, Stopped, down, losetup, up
+from raidplan.twin.loops import DiskFile, LoopsRefused, Record, Stopped, down, losetup, up
 from raidplan.twin.loops.folder import Folder
 
 pytestmark = pytest.mark.root
@@ -194,7 +194,7 @@ def test_a_foreign_mount_on_top_is_refused_and_nothing_touched(place, wanted):
     (outer / "tmp").mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "none", outer / "tmp"], check=True)
     place.mounts.append(outer / "tmp")
-    with pytest.raises(Refused, match=f"none is mounted at {outer}/tmp, on top of ours"):
+    with pytest.raises(LoopsRefused, match=f"none is mounted at {outer}/tmp, on top of ours"):
         down(place.directory)
     assert os.path.ismount(outer) and place.loops()["d0.img"].node == node
 
@@ -233,7 +233,7 @@ def test_a_folder_reached_through_a_link_in_its_path(place, wanted):
 
 def test_a_wrong_host_is_refused(place, wanted):
     up(wanted("d0"), place.directory)
-    with pytest.raises(Refused, match="made for the host h, not for other"):
+    with pytest.raises(LoopsRefused, match="made for the host h, not for other"):
         down(place.directory, "other")
     assert len(place.loops()) == 1
 
@@ -246,7 +246,7 @@ def test_other_disks_are_refused(place, wanted):
         wanted("d0", sector=4096),
         wanted("d0", host="i"),
     ):
-        with pytest.raises(Refused, match="made for other disks"):
+        with pytest.raises(LoopsRefused, match="made for other disks"):
             up(other, place.directory)
     assert len(place.loops()) == 1
 
@@ -254,12 +254,12 @@ def test_other_disks_are_refused(place, wanted):
 def test_a_deleted_file_is_not_made_again_under_its_loop_device(place, wanted):
     up(wanted("d0"), place.directory)
     (place.directory / "d0.img").unlink()
-    with pytest.raises(Refused, match="was deleted under /dev/loop"):
+    with pytest.raises(LoopsRefused, match="was deleted under /dev/loop"):
         up(wanted("d0"), place.directory)
 
 
 def test_too_little_space(place, wanted):
-    with pytest.raises(Refused, match="writes about 16384 TiB into the files"):
+    with pytest.raises(LoopsRefused, match="writes about 16384 TiB into the files"):
         up(wanted("d0"), place.directory, needed=16384 * TIB)
     assert not place.directory.exists()
 
@@ -273,7 +273,7 @@ def test_a_file_too_large_for_its_file_system(place):
 
 def test_one_at_a_time(place, wanted):
     up(wanted("d0"), place.directory)
-    with Folder.open(place.directory), pytest.raises(Refused, match="another raidplan is at work"):
+    with Folder.open(place.directory), pytest.raises(LoopsRefused, match="another raidplan is at work"):
         down(place.directory)
     assert down(place.directory).folder_removed
 

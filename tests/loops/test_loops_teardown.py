@@ -6,7 +6,7 @@ from raidplan.base.identity import lvm_form
 from raidplan.facts.block import Block
 from raidplan.facts.mounts import Mount, SwapArea
 from raidplan.twin.loops.losetup import Loop
-from raidplan.twin.loops.refused import Refused
+from raidplan.twin.loops.refused import LoopsRefused
 from raidplan.twin.loops.stack import Group, Stack
 from raidplan.twin.loops.teardown import teardown
 
@@ -52,7 +52,7 @@ def commands(ours, machine, loops=()):
 
 
 def reasons(ours, machine, loops=()):
-    with pytest.raises(Refused) as no:
+    with pytest.raises(LoopsRefused) as no:
         teardown(ours, loops, machine)
     return no.value.reasons
 

@@ -13,7 +13,7 @@ from raidplan.twin.rehearsal.media import change, erase, is_changed, slow, unrea
 from raidplan.twin.server import Disk, Image, Twin, TwinError, states
 from raidplan.twin.server.arguments import qemu_arguments, state_nodes
 from raidplan.twin.server.folders import lay_out_disks, overlay
-from raidplan.twin.server.hardware import Machine
+from raidplan.twin.server.hardware import VirtualMachine
 from raidplan.twin.server.process import QemuProcess
 
 pytestmark = pytest.mark.skipif(not shutil.which("qemu-system-x86_64"), reason="QEMU is not installed")
@@ -23,7 +23,7 @@ SIZE = 3 * 2**30 + 4096
 @pytest.fixture(params=[False])
 def twin(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Twin]:
     """A machine with two disks, which has power and executes nothing; with a disk of its own, or one that boots from the others."""
-    machine = Machine((Disk("a", SIZE, "A"), Disk("b", 2**20, "B")), memory_mib=64)
+    machine = VirtualMachine((Disk("a", SIZE, "A"), Disk("b", 2**20, "B")), memory_mib=64)
     image = Image(tmp_path, tmp_path / "key")
     up = Twin(machine, image, tmp_path, tmp_path / "console", own=False, say=lambda _: None)
     lay_out_disks(up._paths, machine.disks)
@@ -33,7 +33,7 @@ def twin(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Twin]:
             file.seek(place)
             file.write(b"x" * 4096)
     up._paths = overlay(up._paths)
-    up.machine = Machine(
+    up.machine = VirtualMachine(
         machine.disks, memory_mib=64, snapshots=True, unplugged=frozenset({"a"}), boots_itself=request.param
     )
     words = qemu_arguments(up.machine, up._paths, 1)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from raidplan.twin.server.arguments import Paths, qemu_arguments
-from raidplan.twin.server.hardware import Machine
+from raidplan.twin.server.hardware import VirtualMachine
 
 
-def arguments(machine: Machine, folder: Path = Path("/run/t")) -> list[str]:
+def arguments(machine: VirtualMachine, folder: Path = Path("/run/t")) -> list[str]:
     paths = Paths(
         root=folder / "root.img",
         kernel=folder / "vmlinuz",
@@ -25,7 +25,7 @@ def arguments(machine: Machine, folder: Path = Path("/run/t")) -> list[str]:
     return qemu_arguments(machine, paths, 2222)
 
 
-def objects(machine: Machine, kind: str, folder: Path = Path("/run/t")) -> list[dict[str, Any]]:
+def objects(machine: VirtualMachine, kind: str, folder: Path = Path("/run/t")) -> list[dict[str, Any]]:
     """The values of all `-kind {json}` options."""
     words = arguments(machine, folder)
     return [

@@ -29,7 +29,7 @@ from raidplan.twin.server import (
     boot,
 )
 from raidplan.twin.server.folders import lay_out_disks
-from raidplan.twin.server.hardware import Machine
+from raidplan.twin.server.hardware import VirtualMachine
 from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.qmp import Monitor
 from raidplan.twin.server.ssh import Shell
@@ -40,7 +40,7 @@ from tests.twin.write_log import log
 @pytest.fixture
 def twin(tmp_path: Path) -> Iterator[Twin]:
     """One that was never switched on."""
-    machine = Machine((Disk("a", 4096, "A"),))
+    machine = VirtualMachine((Disk("a", 4096, "A"),))
     image = Image(tmp_path, tmp_path / "key")
     twin = Twin(machine, image, tmp_path, tmp_path / "console.log", own=False, say=lambda _: None)
     lay_out_disks(twin._paths, machine.disks)
@@ -226,7 +226,7 @@ def test_a_machine_that_waits_for_room_is_a_failure_of_the_host(
     twin: Twin, process: Begin, halts: int | None
 ) -> None:
     twin._process = process("exec sleep 60")
-    twin.machine = Machine((Disk("a", 4096, "A", halts_at_write=halts),))
+    twin.machine = VirtualMachine((Disk("a", 4096, "A", halts_at_write=halts),))
     monitor(twin._paths.monitor, "io-error")
     with pytest.raises(CommandTimeoutError if halts else HostError, match=None if halts else "are free in"):
         twin.run("look")

@@ -12,7 +12,7 @@ import pytest
 
 from raidplan.twin.server import Disk, Image, Twin, TwinError
 from raidplan.twin.server.folders import lay_out_disks
-from raidplan.twin.server.hardware import Machine
+from raidplan.twin.server.hardware import VirtualMachine
 from tests.twin.service import mend, refit
 
 A, B, C = (Disk(name, 4096, name) for name in "abc")
@@ -21,7 +21,7 @@ A, B, C = (Disk(name, 4096, name) for name in "abc")
 @pytest.fixture
 def twin(tmp_path: Path) -> Iterator[Twin]:
     """One that was never switched on."""
-    machine = Machine((A, B), unplugged=frozenset({"a"}))
+    machine = VirtualMachine((A, B), unplugged=frozenset({"a"}))
     twin = Twin(
         machine,
         Image(tmp_path, tmp_path / "key"),
@@ -67,21 +67,21 @@ def test_a_machine_that_is_on_keeps_its_disks(twin: Twin, monkeypatch: pytest.Mo
 @pytest.mark.skipif(not shutil.which("qemu-img"), reason="qemu-img is not installed")
 def test_starting_over_forgets_what_came_since(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever was written lies in new files; disks are away, blank or in another order in that one boot only."""
-    boots: list[Machine] = []
+    boots: list[VirtualMachine] = []
     monkeypatch.setattr(Twin, "_boot", lambda self, timeout: boots.append(self.machine))
     twin._paths.root.write_bytes(bytes(4096))
     twin.disk_file("a").write_bytes(b"a" * 4096)
     twin.start_over(without=["a"], disks=[B, A])
-    assert boots[-1] == Machine((B, A), unplugged=frozenset({"a"}), snapshots=True)
+    assert boots[-1] == VirtualMachine((B, A), unplugged=frozenset({"a"}), snapshots=True)
     first = twin.disk_file("a")
     assert _content(first) == b"a" * 4096
     subprocess.run(["qemu-io", "-c", "write -P 98 0 4096", str(first)], check=True, capture_output=True)
     assert _content(first) == b"b" * 4096
     twin.start_over(blank=["b"], disks=[A, B])
-    assert boots[-1] == Machine((A, B), snapshots=True)
+    assert boots[-1] == VirtualMachine((A, B), snapshots=True)
     assert _content(twin.disk_file("a")) == b"a" * 4096 and _content(twin.disk_file("b")) == bytes(4096)
     twin.start_again()
-    assert boots[-1] == Machine((A, B), snapshots=True), "with what is there"
+    assert boots[-1] == VirtualMachine((A, B), snapshots=True), "with what is there"
 
 
 def test_only_above_raw_files_a_machine_starts_over(twin: Twin) -> None:

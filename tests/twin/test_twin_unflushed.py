@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from raidplan.twin.server import Disk, Twin, lose_unflushed
-from raidplan.twin.server.hardware import Machine
+from raidplan.twin.server.hardware import VirtualMachine
 from raidplan.twin.server.image import Image
 from raidplan.twin.server.unflushed import log_of, lose_above
 from tests.kills.root_disk import TwinWithLog
@@ -137,7 +137,7 @@ def test_what_is_no_log_changes_no_disk(disk: Path, text: bytes) -> None:
     assert disk.read_bytes() == b"?" * SIZE
 
 
-def tree(machine: Machine, folder: Path, driver: str = "scsi-hd") -> dict[str, Any]:
+def tree(machine: VirtualMachine, folder: Path, driver: str = "scsi-hd") -> dict[str, Any]:
     """The node that a disk of a machine hangs on, with those below it, for QEMU's own tools."""
     nodes = {node.pop("node-name"): node for node in objects(machine, "blockdev", folder)}
     for node in nodes.values():
@@ -171,7 +171,7 @@ def test_qemu_logs_the_writes_and_flushes_of_a_machine(tmp_path: Path, halts: in
     disk = tmp_path / "a.img"
     disk.write_bytes(bytes(SIZE))
     log_of(disk).touch()
-    worked(tree(Machine((Disk("a", SIZE, keeps_log=True, halts_at_write=halts),)), tmp_path))
+    worked(tree(VirtualMachine((Disk("a", SIZE, keeps_log=True, halts_at_write=halts),)), tmp_path))
     assert disk.read_bytes()[::SECTOR][:4] == b"abcd"
     assert lose_unflushed(disk, NONE) == 1
     assert disk.read_bytes()[::SECTOR][:4] == b"abc\0"
@@ -180,7 +180,7 @@ def test_qemu_logs_the_writes_and_flushes_of_a_machine(tmp_path: Path, halts: in
 @pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-io is not installed")
 def test_the_root_disk_loses_what_it_had_not_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a twin that is switched on twice, without a guest."""
-    machine, root = Machine(()), tmp_path / "root.img"
+    machine, root = VirtualMachine(()), tmp_path / "root.img"
     twin = TwinWithLog(
         machine, Image(tmp_path, tmp_path), tmp_path, tmp_path / "console", own=False, say=lambda _: None
     )
@@ -233,7 +233,7 @@ def test_qemu_logs_also_what_is_written_above_another_file(tmp_path: Path) -> No
     base.write_bytes(b"x" * SIZE)
     subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-b", base, "-F", "raw", disk], check=True)
     log_of(disk).touch()
-    top = tree(Machine((Disk("a", SIZE, keeps_log=True),), snapshots=True), tmp_path)
+    top = tree(VirtualMachine((Disk("a", SIZE, keeps_log=True),), snapshots=True), tmp_path)
     work = ["write -P 97 0 512", "flush", "write -P 98 512 512", "write -P 0 1024 512"]  # fmt: skip
     argv = ["qemu-io", "-t", "unsafe", *(word for line in (*work, "sigraise 9") for word in ("-c", line))]
     done = subprocess.run([*argv, f"json:{json.dumps(top)}"], capture_output=True, text=True, timeout=60)

@@ -20,8 +20,8 @@ from raidplan.plan.changes import (
     RENAMED,
     SPARE_AGAIN,
     Answer,
+    ArrayChange,
     Before,
-    Change,
     Kind,
     Pairing,
     changes,
@@ -37,7 +37,7 @@ KEYS = {"members": "raid-devices", "component": "size"}
 
 def differences(
     found: Properties, planned: Mapping[str, Value], sizes: Mapping[str, int] = NO_SIZES
-) -> dict[str, Change]:
+) -> dict[str, ArrayChange]:
     """The differences between the shape of an array and the planned one, by the table's names."""
     before, after = shape(found, sizes), shape(planned, sizes)
     if before.policy != after.policy or before.metadata != after.metadata:

@@ -65,7 +65,7 @@ def _known(row: PartitionRow) -> partitions.Known:
 
 
 def _values(
-    change: partitions.Change,
+    change: partitions.TableChange,
     found: Sequence[PartitionRow],
     planned: Sequence[PartitionRow],
     script: str,

@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figure
 from raidplan.facts import DiskFact, Machine
-from raidplan.plan.codec import digest
+from raidplan.plan.digest import digest
 from raidplan.plan.step import Value
 
 WRITTEN = ("content", "partitions")
 """The properties of a disk that the steps of a plan change themselves."""
 
 
-def state_of(tools: Iterable[str], disks: Mapping[str, DiskFact], machine: Machine) -> dict[str, Value]:
-    """All that a plan which runs these programs depends on. Kernel names, which change at every boot, are not part of it."""
-    found: dict[str, Value] = {"machine-id": machine.machine_id, "kernel": machine.kernel}
-    for tool in tools:
-        properties = machine.observe("tool", tool)
-        found[f"tool.{tool}"] = str(properties.get("version", "")) if properties else None
-    for name, disk in sorted(disks.items()):
-        found |= {f"{name}.{key}": value for key, value in _disk(disk).items()}
-    return found
+class State(NamedTuple):
+    """All that a plan depends on, by the keys that plan.json has. Kernel names, which change at every boot, are not part of it."""
+
+    host: Mapping[str, Value]
+    """The installation and the kernel."""
+    tools: Mapping[str, Value]
+    """The version of each program that the plan runs."""
+    disks: Mapping[str, Value]
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """The whole state as one map, as plan.json has it."""
+        return {**self.host, **self.tools, **self.disks}
+
+
+def state_of(tools: Iterable[str], disks: Mapping[str, DiskFact], machine: Machine) -> State:
+    """The state of a machine and of the disks of the layout, with the programs that a plan runs."""
+    found = {tool: machine.observe("tool", tool) for tool in tools}
+    return State(
+        {"machine-id": machine.machine_id, "kernel": machine.kernel},
+        {f"tool.{tool}": str(of.get("version", "")) if of else None for tool, of in found.items()},
+        {f"{name}.{key}": of for name, disk in sorted(disks.items()) for key, of in _disk(disk).items()},
+    )
 
 
 def _disk(disk: DiskFact) -> dict[str, Value]:
@@ -48,14 +63,14 @@ def machine_digest(found: Mapping[str, Value]) -> str:
 
 
 def changed(
-    before: Mapping[str, Value], now: Mapping[str, Value], *, changed_by_run: Collection[str] = ()
+    before: Mapping[str, Value], now: State, *, changed_by_run: Collection[str] = ()
 ) -> Iterator[Refusal]:
     """Changes since the plan was made, except of programs that it does not run, and of `changed_by_run`."""
-    for key in sorted(before.keys() | {key for key in now if not key.startswith("tool.")}):
-        if key not in changed_by_run and before.get(key) != now.get(key):
-            yield refusal(
-                "machine-changed", place=key, planned=_figure(before.get(key)), now=_figure(now.get(key))
-            )
+    values = now.values
+    for key in sorted({*before, *now.host, *now.disks}):
+        planned, found = before.get(key), values.get(key)
+        if key not in changed_by_run and planned != found:
+            yield refusal("machine-changed", place=key, planned=_figure(planned), now=_figure(found))
 
 
 def _figure(value: Value) -> Figure:

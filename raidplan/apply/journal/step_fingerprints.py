@@ -13,7 +13,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.base.identity import Identity
 from raidplan.facts import DiskFact
 from raidplan.facts.match import comparable
-from raidplan.plan.codec import digest
+from raidplan.plan.digest import digest
 from raidplan.plan.disk_identity import STRONG
 from raidplan.plan.step import Action, Plan
 

@@ -42,7 +42,7 @@ def take_apart(
     The machine and the disks of the result are as they will be without it, for checks of what follows.
     """
     cleared = give_up(plan, machine, disks, compare, earlier)
-    ghosts = _ghosts(cleared)
+    ghosts = _ghosts(cleared, _carriers(plan))
     left = replace(cleared.left, steps=tuple(_waiting(step, ghosts) for step in cleared.left.steps))
     steps = [*left.steps, *ghosts.values()]
     if cleared.targets:
@@ -163,7 +163,22 @@ def _settled(cleared: Cleared, targets: Sequence[Step], earlier: BegunClearing) 
     )
 
 
-def _ghosts(cleared: Cleared) -> dict[str, Step]:
+def _carriers(plan: Plan) -> dict[str, str]:
+    """The disk of each partition and the group of each volume, by their names in the layout."""
+    disks = {
+        node: step.targets[0] for step in plan.steps if step.phase == "partition" for node in step.awaits
+    }
+    parts = {
+        name: disks[node]
+        for step in plan.steps
+        for node, name in zip(step.guard, step.targets[-len(step.guard) :], strict=False)
+        if node in disks
+    }
+    volumes = [step for step in plan.steps if step.targets and step.proof and step.proof.kind == "volume"]
+    return parts | {step.targets[0]: step.targets[-1] for step in volumes}
+
+
+def _ghosts(cleared: Cleared, carriers: Mapping[str, str]) -> dict[str, Step]:
     """The steps that clear new arrays and volumes, by node, where all that is below may be wiped.
 
     Also on disks that looked blank: a superblock deep inside them shows only once an array begins just before it.
@@ -173,10 +188,9 @@ def _ghosts(cleared: Cleared) -> dict[str, Step]:
     touched |= {step.targets[0] for node, step in cleared.targets.values() if step.guard == (node,)}
     found: dict[str, Step] = {}
     for step in cleared.left.steps:
-        # `d00.s0` is a partition of d00, `vg0.home` a volume of vg0; the first target is what is made.
         made, *below = step.targets or ("",)
         on = below if step.phase != "partition" and below else [made]
-        if step.phase not in NEW_DEVICES or not all(one.partition(".")[0] in touched for one in on):
+        if step.phase not in NEW_DEVICES or not all(carriers.get(one, one) in touched for one in on):
             continue
         touched.add(made)
         if step.proof and step.proof.kind in ("array", "volume") and step.awaits:

@@ -12,7 +12,7 @@ KERNEL_DEVICE = r"/dev/([shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|loop\d)"
 REFERENCE_PATTERN = rf"{NAME_PATTERN}(\.{NAME_PATTERN})?"
 
 
-class Refused(Mistake):
+class RuleMistake(Mistake):
     """A mistake that has a rule of its own; raised in place of a bare Mistake."""
 
     def __init__(self, rule: str, message: str, hint: str) -> None:
@@ -21,22 +21,22 @@ class Refused(Mistake):
 
 
 def reference(text: str) -> str:
-    """The name as it is written. Raises Mistake, and Refused for a name that the kernel gives."""
+    """The name as it is written. Raises Mistake, and RuleMistake for a name that the kernel gives."""
     array = text.removeprefix("/dev/md/")
     if array != text and re.fullmatch(NAME_PATTERN, array):
-        raise Refused(
+        raise RuleMistake(
             "unstable-device-name",
             f"'{text}' is a node, and a layout calls an array by its name",
             f"write {array}, its name under arrays",
         )
     if re.match("/dev/md", text):
-        raise Refused(
+        raise RuleMistake(
             "unstable-device-name",
             f"'{text}' is an array, which may have another number after the next boot",
             "write the name that it has, or is to have, under arrays",
         )
     if re.match(KERNEL_DEVICE, text):
-        raise Refused(
+        raise RuleMistake(
             "unstable-device-name",
             f"'{text}' may be another disk after the next boot",
             "describe the disk under hardware.disks by its serial number, and use its name there",

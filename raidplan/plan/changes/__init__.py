@@ -16,7 +16,7 @@ from raidplan.plan.changes.answer import (
     impossible,
     short,
 )
-from raidplan.plan.changes.arrays import Change, changes, member_grown, member_shrunk, resize
+from raidplan.plan.changes.arrays import ArrayChange, changes, member_grown, member_shrunk, resize
 from raidplan.plan.changes.members import (
     EXCHANGED,
     FAILED_REMOVED,
@@ -47,8 +47,8 @@ __all__ = [
     "SPARE_AGAIN",
     "SPARE_REMOVED",
     "Answer",
+    "ArrayChange",
     "Before",
-    "Change",
     "Kind",
     "Pairing",
     "Reason",

@@ -16,7 +16,7 @@ from raidplan.plan.changes.row import ADD, COUNT, Row, reshape
 from raidplan.plan.changes.shape import Shape
 
 
-class Change(NamedTuple):
+class ArrayChange(NamedTuple):
     """One property that differs between two shapes."""
 
     key: str
@@ -26,23 +26,23 @@ class Change(NamedTuple):
     answer: Answer
 
 
-def changes(old: Shape, new: Shape) -> Iterator[Change]:
+def changes(old: Shape, new: Shape) -> Iterator[ArrayChange]:
     """Each difference of two shapes, with its answer. An impossible one makes the array another one."""
     if old.level != new.level:
-        yield Change("level", old.level, new.level, _level(old, new))
+        yield ArrayChange("level", old.level, new.level, _level(old, new))
     elif not _same_layout(old, new):
-        yield Change("layout", old.layout, new.layout, _found(stripes.LAYOUT, old, new))
+        yield ArrayChange("layout", old.layout, new.layout, _found(stripes.LAYOUT, old, new))
     if old.count != new.count:
-        yield Change("raid-devices", old.count, new.count, _count(old, new))
+        yield ArrayChange("raid-devices", old.count, new.count, _count(old, new))
     if old.chunk != new.chunk and old.chunk and new.chunk:
-        yield Change("chunk", old.chunk, new.chunk, _found(stripes.CHUNK, old, new))
+        yield ArrayChange("chunk", old.chunk, new.chunk, _found(stripes.CHUNK, old, new))
     if old.metadata != new.metadata:
-        yield Change("metadata", old.metadata, new.metadata, _found(superblocks.METADATA, old, new))
+        yield ArrayChange("metadata", old.metadata, new.metadata, _found(superblocks.METADATA, old, new))
     if old.policy != new.policy and old.policy and new.policy:
-        yield Change("consistency", old.policy, new.policy, _policy(old, new))
+        yield ArrayChange("consistency", old.policy, new.policy, _policy(old, new))
     same = (old.level, old.count, old.chunk) == (new.level, new.count, new.chunk)
     if same and _same_layout(old, new) and old.size and new.size and old.size != new.size:
-        yield Change("size", old.size, new.size, resize(old, smaller=new.size < old.size))
+        yield ArrayChange("size", old.size, new.size, resize(old, smaller=new.size < old.size))
 
 
 def _same_layout(old: Shape, new: Shape) -> bool:

@@ -62,7 +62,7 @@ class Known(NamedTuple):
     """Empty where nothing says it."""
 
 
-class Change(NamedTuple):
+class TableChange(NamedTuple):
     """One difference of two tables."""
 
     key: Key
@@ -82,7 +82,7 @@ def changes(
     new: Sequence[Known],
     sizes: Callable[[int, int], Resized | None],
     of_lvm: Callable[[int, int], bool],
-) -> Iterator[Change]:
+) -> Iterator[TableChange]:
     """Each difference of two tables, with its answer. Of a pair, by their indexes: `sizes` has the answer where these differ,
     `of_lvm` tells whether the same group has a physical volume on both."""
     begin = {each.start: at for at, each in enumerate(new)}
@@ -91,21 +91,21 @@ def changes(
     for at, each in enumerate(old):
         if at not in pairs:
             now = came.pop(each.name, -1)
-            yield Change("removed" if now < 0 else "moved", at, now, REMOVED if now < 0 else MOVED)
+            yield TableChange("removed" if now < 0 else "moved", at, now, REMOVED if now < 0 else MOVED)
     wanted = {new[now].name for now in pairs.values()}
     for at, now in pairs.items():
         one, other = old[at], new[now]
         if one.name != other.name:
             renamed = SWAPPED if one.name in wanted else RENAMED
-            yield Change("name", at, now, NAMED_BY_LVM if of_lvm(at, now) else renamed)
+            yield TableChange("name", at, now, NAMED_BY_LVM if of_lvm(at, now) else renamed)
         if (size := sizes(at, now)) is not None:
-            yield Change(size[0], at, now, size[1])
+            yield TableChange(size[0], at, now, size[1])
         if one.type and other.type and one.type != other.type:
-            yield Change("type", at, now, TYPE)
-    yield from (Change("added", -1, now, ADDED) for now in came.values())
+            yield TableChange("type", at, now, TYPE)
+    yield from (TableChange("added", -1, now, ADDED) for now in came.values())
 
 
-def in_order(listed: Sequence[Change]) -> Iterator[tuple[Change, str]]:
+def in_order(listed: Sequence[TableChange]) -> Iterator[tuple[TableChange, str]]:
     """The commands of all changes of a table, each with its change: what is removed makes room, what has been renamed leaves its
     UUID to another one, and the kernel reads the table where something needs it."""
     due = [
@@ -123,11 +123,11 @@ def in_order(listed: Sequence[Change]) -> Iterator[tuple[Change, str]]:
             yield change, command
 
 
-def _of(listed: Sequence[Change], command: str) -> Iterator[tuple[Change, str]]:
+def _of(listed: Sequence[TableChange], command: str) -> Iterator[tuple[TableChange, str]]:
     return ((change, command) for change in listed if command in change.answer.commands)
 
 
-def _all(listed: Sequence[Change], *keys: Key) -> Iterator[tuple[Change, str]]:
+def _all(listed: Sequence[TableChange], *keys: Key) -> Iterator[tuple[TableChange, str]]:
     changes = (change for change in listed if change.key in keys)
     return (
         (change, command) for change in changes for command in change.answer.commands if command != SOME_UUID

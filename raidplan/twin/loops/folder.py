@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from raidplan.twin.loops.record import DiskFile, Record, as_json, from_text, to_text
-from raidplan.twin.loops.refused import Refused
+from raidplan.twin.loops.refused import LoopsRefused
 
 RECORD = "loops.json"
 DEVICES = "devices.json"
@@ -33,14 +33,14 @@ class Folder:
 
     @classmethod
     def open(cls, path: Path) -> Folder:
-        """The folder at `path`, locked. Raises FileNotFoundError, and Refused if it cannot be trusted."""
+        """The folder at `path`, locked. Raises FileNotFoundError, and LoopsRefused if it cannot be trusted."""
         path = Path.cwd() / path
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise Refused([f"{path} is not a folder of our own: {error.strerror}"]) from None
+            raise LoopsRefused([f"{path} is not a folder of our own: {error.strerror}"]) from None
         folder = cls(path, descriptor)
         try:
             folder._check_and_lock()
@@ -52,11 +52,11 @@ class Folder:
     def _check_and_lock(self) -> None:
         found = os.fstat(self._descriptor)
         if found.st_uid != os.geteuid() or found.st_mode & 0o022:
-            raise Refused([f"others may write to {self.path}: take a folder that belongs to you alone"])
+            raise LoopsRefused([f"others may write to {self.path}: take a folder that belongs to you alone"])
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Refused([f"another raidplan is at work in {self.path}"]) from None
+            raise LoopsRefused([f"another raidplan is at work in {self.path}"]) from None
 
     def __enter__(self) -> Folder:
         return self
@@ -135,12 +135,14 @@ class Folder:
         return found.st_dev if found else -1
 
     def record(self) -> Record | None:
-        """The record of the folder; None where there is none. Raises Refused if it is damaged."""
+        """The record of the folder; None where there is none. Raises LoopsRefused if it is damaged."""
         try:
             text = self.read(RECORD)
             return None if text is None else from_text(text)
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-            raise Refused([f"{self.path / RECORD} cannot be read as a record of ours: {error}"]) from None
+            raise LoopsRefused(
+                [f"{self.path / RECORD} cannot be read as a record of ours: {error}"]
+            ) from None
 
     def write_record(self, record: Record) -> None:
         """Writes the record. Raises OSError."""

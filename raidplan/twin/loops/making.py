@@ -16,7 +16,7 @@ from raidplan.twin.loops.folder import DEVICES, LAYOUT, NEW, RECORD, Folder, is_
 from raidplan.twin.loops.losetup import attach, detach, loops
 from raidplan.twin.loops.ours import is_ours, is_unrecorded, our_loops
 from raidplan.twin.loops.record import DiskFile, Record
-from raidplan.twin.loops.refused import Refused, Stopped
+from raidplan.twin.loops.refused import LoopsRefused, Stopped
 from raidplan.twin.loops.removing import remove
 
 SECTORS = (512, 1024, 2048, 4096)
@@ -58,18 +58,18 @@ def up(
     will write into the sparse files. A folder that was made for the same disks is completed: after a reboot
     its files get their loop devices again. `tell` hears of each step before it is taken.
 
-    Raises Refused where nothing was touched, Stopped after a failure; what was new has been removed then,
+    Raises LoopsRefused where nothing was touched, Stopped after a failure; what was new has been removed then,
     unless `left` says otherwise.
     """
     problems = list(_cannot(record))
     if problems:
-        raise Refused(problems)
+        raise LoopsRefused(problems)
     made = _make_folder(directory)
     try:
         with Folder.open(directory) as folder:
             known = _record_of_same_disks(folder, record)
             if known is None and needed > folder.free_bytes():
-                raise Refused([_no_space(folder, needed)])
+                raise LoopsRefused([_no_space(folder, needed)])
             return _build(folder, known or record, layout, tell, fresh=known is None)
     except BaseException:
         if made:
@@ -91,13 +91,13 @@ def _cannot(record: Record) -> Iterator[str]:
 
 
 def _make_folder(directory: Path) -> bool:
-    """False if it is there already. Raises Refused."""
+    """False if it is there already. Raises LoopsRefused."""
     try:
         directory.mkdir(0o700)
     except FileExistsError:
         return False
     except OSError as error:
-        raise Refused([f"cannot make the folder {directory}: {error.strerror}"]) from None
+        raise LoopsRefused([f"cannot make the folder {directory}: {error.strerror}"]) from None
     return True
 
 
@@ -109,17 +109,17 @@ def _no_space(folder: Folder, needed: int) -> str:
 
 
 def _record_of_same_disks(folder: Folder, wanted: Record) -> Record | None:
-    """The folder's record, if it was made for the same disks; None for an empty folder. Raises Refused."""
+    """The folder's record, if it was made for the same disks; None for an empty folder. Raises LoopsRefused."""
     found = folder.record()
     if found is None:
         if is_blank(folder.names()):
             return None
-        raise Refused([f"{folder.path} exists and is not ours: take another --directory"])
+        raise LoopsRefused([f"{folder.path} exists and is not ours: take another --directory"])
     if not found.same_disks(wanted):
-        raise Refused([f"{folder.path} was made for other disks: `raidplan loops down` removes it"])
+        raise LoopsRefused([f"{folder.path} was made for other disks: `raidplan loops down` removes it"])
     conflicts = list(_conflicts(folder, found))
     if conflicts:
-        raise Refused(conflicts)
+        raise LoopsRefused(conflicts)
     return found
 
 
@@ -164,7 +164,7 @@ def _undo(folder: Folder, tell: Callable[[str], None]) -> bool:
             folder.remove(RECORD + NEW)
             return True
         return remove(folder, record, tell).folder_removed
-    except (Refused, Stopped, OSError, CommandFailed):
+    except (LoopsRefused, Stopped, OSError, CommandFailed):
         return False
 
 

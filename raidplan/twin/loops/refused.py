@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-class Refused(Exception):
+class LoopsRefused(Exception):
     """A refusal before anything was touched; `reasons` are sentences for the user, all of them."""
 
     def __init__(self, reasons: Sequence[str]) -> None:

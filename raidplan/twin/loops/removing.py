@@ -14,7 +14,7 @@ from raidplan.twin.loops.folder import OURS, Folder, is_blank
 from raidplan.twin.loops.losetup import Loop, detach, loops
 from raidplan.twin.loops.ours import is_ours, is_unrecorded, our_loops, taken_over
 from raidplan.twin.loops.record import Record
-from raidplan.twin.loops.refused import Refused, Stopped
+from raidplan.twin.loops.refused import LoopsRefused, Stopped
 from raidplan.twin.loops.stack import read_stack
 from raidplan.twin.loops.teardown import Action, teardown
 
@@ -41,7 +41,7 @@ def down(directory: Path, host: str = "", *, tell: Callable[[str], None] = lambd
     """Removes the loop devices of a folder, all that stands on them, and their files.
 
     `tell` hears of each step before it is taken. `host` must be the folder's, if it is given. A second call
-    finds nothing to do. Raises Refused if something that is not ours would be touched, and Stopped where a
+    finds nothing to do. Raises LoopsRefused if something that is not ours would be touched, and Stopped where a
     step fails: the next call goes on from there.
     """
     try:
@@ -75,20 +75,20 @@ def _not_ours(folder: Folder) -> Down:
 
 def _may_remove(folder: Folder, record: Record, host: str) -> None:
     if os.geteuid() != 0:
-        raise Refused(["not root: run it with sudo"])
+        raise LoopsRefused(["not root: run it with sudo"])
     if host and host != record.host:
-        raise Refused([f"{folder.path} was made for the host {record.host}, not for {host}"])
+        raise LoopsRefused([f"{folder.path} was made for the host {record.host}, not for {host}"])
     if not find_tool("losetup"):
-        raise Refused(["the program losetup is missing: install util-linux"])
+        raise LoopsRefused(["the program losetup is missing: install util-linux"])
 
 
 def _clear(folder: Folder, record: Record, tell: Callable[[str], None]) -> None:
-    """Takes off everything that stands on our loop devices. Raises Refused at first, later Stopped."""
+    """Takes off everything that stands on our loop devices. Raises LoopsRefused at first, later Stopped."""
     before: list[Action] = []
     for number in range(ROUNDS):
         try:
             actions = _actions(folder, record)
-        except Refused as error:
+        except LoopsRefused as error:
             if number == 0:
                 raise
             raise Stopped(str(error), left=True) from error
@@ -106,13 +106,13 @@ def _clear(folder: Folder, record: Record, tell: Callable[[str], None]) -> None:
 
 
 def _actions(folder: Folder, record: Record) -> list[Action]:
-    """The commands that clear the way now. Raises Refused, also for a program that would be needed and is missing."""
+    """The commands that clear the way now. Raises LoopsRefused, also for a program that would be needed and is missing."""
     listed = loops()
     names = [loop.name for found in our_loops(folder, record, listed).values() for loop in found]
     actions = teardown(names, listed, read_stack())
     missing = sorted({action.argv[0] for action in actions if not find_tool(action.argv[0])})
     if missing:
-        raise Refused([f"the program {tool} is missing: install it" for tool in missing])
+        raise LoopsRefused([f"the program {tool} is missing: install it" for tool in missing])
     return actions
 
 

@@ -12,7 +12,7 @@ from raidplan.facts.block import Block
 from raidplan.facts.mounts import Mount
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.twin.loops.losetup import Loop
-from raidplan.twin.loops.refused import Refused
+from raidplan.twin.loops.refused import LoopsRefused
 from raidplan.twin.loops.stack import Group, Stack
 
 
@@ -27,7 +27,7 @@ class Action:
 def teardown(ours: Iterable[str], loops: Iterable[Loop], stack: Stack) -> list[Action]:
     """The commands that clear the loop devices named in `ours`, from the top down.
 
-    `loops` are all loop devices in use. Raises Refused, with every reason, where something that is not ours
+    `loops` are all loop devices in use. Raises LoopsRefused, with every reason, where something that is not ours
     alone would be touched.
     """
     own = frozenset(ours)
@@ -40,7 +40,7 @@ def teardown(ours: Iterable[str], loops: Iterable[Loop], stack: Stack) -> list[A
         *_foreign_on_top(own, mounts, loops, stack.mounts),
     ]
     if reasons:
-        raise Refused(reasons)
+        raise LoopsRefused(reasons)
     return [*_swapoffs(over, mounts, stack), *_unmounts(mounts), *_stops(over, stack)]
 
 
@@ -147,7 +147,7 @@ def _stops(over: frozenset[str], stack: Stack) -> list[Action]:
     try:
         order = list(TopologicalSorter(edges).static_order())
     except CycleError as error:
-        raise Refused([f"these stand on each other: {', '.join(error.args[1])}"]) from None
+        raise LoopsRefused([f"these stand on each other: {', '.join(error.args[1])}"]) from None
     actions = (_stop(key, stack) for key in order)
     return [action for action in actions if action]
 

@@ -24,7 +24,7 @@ from raidplan.topology import Topology, resolve
 from raidplan.topology.boot_places import boot_places
 from raidplan.twin.loops.scale import scaled
 from raidplan.twin.rehearsal.boot_outcomes import boots_itself
-from raidplan.twin.server.hardware import Disk, Firmware, Machine, carries, check_machine
+from raidplan.twin.server.hardware import Disk, Firmware, VirtualMachine, carries, check_machine
 from raidplan.twin.server.wiring import disks_of
 
 SYSTEM_MIB = 1536
@@ -113,7 +113,7 @@ def plan_of(subject: Subject, target: str = "") -> Plan:
 def check_disks(disks: Iterable[Disk], subject: Subject) -> None:
     """Raises Unsuited for disks that the virtual machine of a subject cannot show."""
     try:
-        check_machine(Machine(tuple(disks), memory_mib=subject.memory_mib, firmware=subject.firmware))
+        check_machine(VirtualMachine(tuple(disks), memory_mib=subject.memory_mib, firmware=subject.firmware))
     except ValueError as error:
         raise Unsuited(f"a virtual machine cannot have these disks: {error}") from None
 

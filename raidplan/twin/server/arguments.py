@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from raidplan.twin.server.hardware import Disk, Firmware, Machine, chain, check_machine
+from raidplan.twin.server.hardware import Disk, Firmware, VirtualMachine, chain, check_machine
 from raidplan.twin.server.unflushed import log_of
 
 QEMU = "qemu-system-x86_64"
@@ -63,7 +63,7 @@ class Paths:
     disks: Mapping[str, Path]
 
 
-def qemu_arguments(machine: Machine, paths: Paths, ssh_port: int) -> list[str]:
+def qemu_arguments(machine: VirtualMachine, paths: Paths, ssh_port: int) -> list[str]:
     """The command that starts `machine`; SSH is reachable on `ssh_port` of the loopback address.
 
     Raises ValueError for hardware that QEMU cannot show as given.
@@ -97,7 +97,7 @@ def _host_device(index: int) -> Properties:
     }
 
 
-def disk_device(disk: Disk, machine: Machine) -> Properties:
+def disk_device(disk: Disk, machine: VirtualMachine) -> Properties:
     """The disk as QEMU's device, for its arguments and for plugging it in later."""
     write_cache, _, _ = _CACHE[machine.cache]
     host = machine.host_of(disk)
@@ -131,18 +131,18 @@ def disk_device(disk: Disk, machine: Machine) -> Properties:
     return device
 
 
-def content_node(name: str, machine: Machine) -> str:
+def content_node(name: str, machine: VirtualMachine) -> str:
     """QEMU's name of the block node that is the content of a disk, below all throttles."""
     return f"n{[disk.name for disk in machine.disks].index(name)}"
 
 
-def state_nodes(machine: Machine) -> list[str]:
+def state_nodes(machine: VirtualMachine) -> list[str]:
     """QEMU's names of the nodes that keep a state of the whole machine; the first keeps its memory."""
     disks = [content_node(disk.name, machine) for disk in machine.disks]
     return disks if machine.boots_itself else ["root", *disks]
 
 
-def disk_nodes(name: str, machine: Machine, path: Path) -> list[Properties]:
+def disk_nodes(name: str, machine: VirtualMachine, path: Path) -> list[Properties]:
     """The block nodes of a disk, from its content in the file up to what its device reads."""
     return list(_nodes(next(disk for disk in machine.disks if disk.name == name), machine, path))
 
@@ -152,7 +152,7 @@ def disk_id(name: str) -> str:
     return f"disk-{name}"
 
 
-def _board(machine: Machine, paths: Paths) -> list[str]:
+def _board(machine: VirtualMachine, paths: Paths) -> list[str]:
     console = f"socket,id=console,path={_comma(paths.terminal)},server=on,wait=off"
     return [
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
@@ -177,7 +177,7 @@ def _board(machine: Machine, paths: Paths) -> list[str]:
     ]
 
 
-def _firmware(machine: Machine, paths: Paths) -> list[str]:
+def _firmware(machine: VirtualMachine, paths: Paths) -> list[str]:
     if machine.firmware == "bios":
         return []
     code, _ = OVMF[machine.firmware]
@@ -192,7 +192,7 @@ def _firmware(machine: Machine, paths: Paths) -> list[str]:
     ]
 
 
-def _kernel(machine: Machine, paths: Paths) -> list[str]:
+def _kernel(machine: VirtualMachine, paths: Paths) -> list[str]:
     files = ["-kernel", str(paths.kernel), "-initrd", str(paths.initrd)]
     return [*files, "-append", f"{_KERNEL} {machine.kernel_arguments}".strip()]
 
@@ -203,7 +203,7 @@ def _network(online: bool, port: int) -> list[str]:
     return ["-netdev", user, "-device", "virtio-net-pci,netdev=net,romfile="]
 
 
-def _root_disk(path: Path, machine: Machine) -> list[str]:
+def _root_disk(path: Path, machine: VirtualMachine) -> list[str]:
     common: Properties = {"cache": {"direct": False, "no-flush": True}, "discard": "unmap"}
     nodes = [_file(path, common, snapshots=machine.snapshots) | {"node-name": "root"}]
     if machine.root_keeps_log:
@@ -212,7 +212,7 @@ def _root_disk(path: Path, machine: Machine) -> list[str]:
     return [word for node in nodes for word in _option("blockdev", node)] + _option("device", device)
 
 
-def _throttle_groups(machine: Machine) -> Iterable[tuple[str, int]]:
+def _throttle_groups(machine: VirtualMachine) -> Iterable[tuple[str, int]]:
     for index, link in enumerate(machine.links):
         yield f"link{index}", link.bytes_per_second
     for index, disk in enumerate(machine.disks):
@@ -220,7 +220,7 @@ def _throttle_groups(machine: Machine) -> Iterable[tuple[str, int]]:
             yield f"limit{index}", disk.limit_bytes_per_second
 
 
-def _groups(disk: Disk, machine: Machine) -> list[str]:
+def _groups(disk: Disk, machine: VirtualMachine) -> list[str]:
     """The throttle groups that a disk is in, the nearest to the machine first (nodes are made bottom up)."""
     linked = [f"link{machine.links.index(link)}" for link in reversed(chain(disk, machine.links))]
     own = [] if disk.limit_bytes_per_second is None else [f"limit{machine.disks.index(disk)}"]
@@ -232,7 +232,7 @@ def _file(path: Path, common: Properties, *, snapshots: bool) -> Properties:
     return {"driver": "qcow2", "file": file, **common} if snapshots else file
 
 
-def _nodes(disk: Disk, machine: Machine, path: Path) -> Iterable[Properties]:
+def _nodes(disk: Disk, machine: VirtualMachine, path: Path) -> Iterable[Properties]:
     _, direct, no_flush = _CACHE[machine.cache]
     common: Properties = {"cache": {"direct": direct, "no-flush": no_flush}, "discard": "unmap"}
     below = f"n{machine.disks.index(disk)}"
@@ -282,7 +282,7 @@ def _logging(log: Path, *, direct: bool) -> Properties:
     }
 
 
-def _top_node(disk: Disk, machine: Machine) -> str:
+def _top_node(disk: Disk, machine: VirtualMachine) -> str:
     depth = len(_groups(disk, machine))
     log, halts = "l" if disk.keeps_log else "", "w" if disk.halts_at_write else ""
     return f"n{machine.disks.index(disk)}" + (f"t{depth}" if depth else log + halts)

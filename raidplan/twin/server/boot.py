@@ -20,7 +20,7 @@ from raidplan.twin.server.failure import (
     room_in,
     with_console,
 )
-from raidplan.twin.server.hardware import Machine
+from raidplan.twin.server.hardware import VirtualMachine
 from raidplan.twin.server.image import Image
 from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.qmp import Monitor
@@ -38,7 +38,7 @@ class PortTakenError(Exception):
 
 
 def power_on(
-    machine: Machine, paths: Paths, image: Image, shell: Shell, log: Path, deadline: float
+    machine: VirtualMachine, paths: Paths, image: Image, shell: Shell, log: Path, deadline: float
 ) -> Started:
     """QEMU started on a free port, and the connection to the guest once it answers. Raises BootError, HostError."""
     for _ in range(_PORT_TRIES):

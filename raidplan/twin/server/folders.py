@@ -10,7 +10,7 @@ from pathlib import Path
 
 from raidplan.twin.server.arguments import OVMF, Paths
 from raidplan.twin.server.failure import HostError
-from raidplan.twin.server.hardware import Disk, Machine
+from raidplan.twin.server.hardware import Disk, VirtualMachine
 from raidplan.twin.server.image import Image
 from raidplan.twin.server.tools import tool
 from raidplan.twin.server.unflushed import log_of
@@ -42,7 +42,7 @@ def paths_in(directory: Path, console: Path, sockets: Path, disks: tuple[Disk, .
     )
 
 
-def lay_out(image: Image, paths: Paths, machine: Machine) -> None:
+def lay_out(image: Image, paths: Paths, machine: VirtualMachine) -> None:
     """A copy of the image that the guest may change, empty disks of the true sizes, new firmware variables, an empty console log."""
     if machine.firmware in OVMF:
         new = OVMF[machine.firmware][1]

@@ -9,7 +9,7 @@ from pathlib import Path
 from raidplan.twin.server.arguments import Paths
 from raidplan.twin.server.boot import check_host
 from raidplan.twin.server.failure import CommandTimeoutError, UnreachableError, with_console
-from raidplan.twin.server.hardware import Machine
+from raidplan.twin.server.hardware import VirtualMachine
 from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.ssh import HOST, Result, Shell
 
@@ -28,7 +28,7 @@ def patience(target: str = "") -> str:
 class Guest:
     """The part of a twin that speaks to the guest."""
 
-    machine: Machine
+    machine: VirtualMachine
     console: Path
     _paths: Paths
     _process: QemuProcess | None

@@ -55,7 +55,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class VirtualMachine:
     """The virtual machine: processors, memory, disks and the links between them."""
 
     disks: tuple[Disk, ...]
@@ -98,7 +98,7 @@ def chain(disk: Disk, links: Sequence[Link]) -> tuple[Link, ...]:
     return tuple(found)
 
 
-def check_machine(machine: Machine) -> None:
+def check_machine(machine: VirtualMachine) -> None:
     """Checks disks and links, and that there is room for their hosts. Raises ValueError as `check` does."""
     check(machine.disks, machine.links)
     if len(machine.hosts) > CONTROLLERS_AT_MOST:

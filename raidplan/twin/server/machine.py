@@ -28,7 +28,7 @@ from raidplan.twin.server.failure import (
 )
 from raidplan.twin.server.folders import lay_out, overlay, paths_in, socket_folder
 from raidplan.twin.server.guest import Guest
-from raidplan.twin.server.hardware import Disk, Firmware, Link, Machine, check_machine
+from raidplan.twin.server.hardware import Disk, Firmware, Link, VirtualMachine, check_machine
 from raidplan.twin.server.image import Image, Say, find_or_build
 from raidplan.twin.server.process import QemuProcess
 from raidplan.twin.server.qmp import Monitor
@@ -47,7 +47,7 @@ class Twin(Guest):
     """
 
     def __init__(
-        self, machine: Machine, image: Image, directory: Path, console: Path, *, own: bool, say: Say
+        self, machine: VirtualMachine, image: Image, directory: Path, console: Path, *, own: bool, say: Say
     ) -> None:
         """Use `Twin.start`."""
         self.directory = directory
@@ -94,7 +94,7 @@ class Twin(Guest):
         states can be saved and restored. Raises ValueError for hardware that cannot be shown as given, BuildError, BootError.
         """
         words = (memory_mib, cpus, cache, accelerator, online, kernel_arguments)
-        machine = Machine(tuple(disks), tuple(links), *words, firmware=firmware, snapshots=snapshots)
+        machine = VirtualMachine(tuple(disks), tuple(links), *words, firmware=firmware, snapshots=snapshots)
         check_machine(machine)
         image = image or find_or_build(recipe or Recipe(release), say=say)
         twin: Self | None = None
