@@ -140,7 +140,6 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "types": f"{DIFFERS}; only the types differ: {{kept:?write the type that is there (%), or }}by hand: {{commands:, then }}",
         "group-incomplete": f"{DIFFERS}; {{count}} of its devices are missing: connect them again, or start what they are on, then apply again; "
         "vgextend brings no data back, and vgreduce --removemissing gives up the volumes on them",
-        "group-devices": f"{DIFFERS}; by hand: {{commands:, or }}",
         "root-elsewhere": f"{DIFFERS}; this system runs from another file system: in a rescue system, name the folder below which the "
         "machine is made: --target /mnt",
         "stripe-stays": f"{DIFFERS}; its data is safe, but its stripe cannot be changed: only a new file system, made elsewhere and copied to, "

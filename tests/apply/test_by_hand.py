@@ -254,7 +254,21 @@ def test_a_group_that_lacks_a_device_is_neither_extended_nor_reduced() -> None:
     found: dict[str, Value] = {"devices": ["{d0}"], "missing": 1, "extent": 4 << 20}
     planned: dict[str, Value] = {"devices": ["{d0}", "{d1}"], "extent": 4 << 20}
     assert by_hand("volume_group", "devices", "v", found, planned) == Advice("group-incomplete", {"count": 1})
-    assert by_hand("volume_group", "devices", "v", {**found, "missing": 0}, planned).case == "group-devices"
+    whole = {**found, "missing": 0}
+    assert by_hand("volume_group", "devices", "v", whole, planned) == commands("vgextend v {d1}")
+
+
+def test_devices_join_a_group_before_others_leave_it_one_by_one() -> None:
+    found: dict[str, Value] = {"devices": ["/dev/a", "/dev/b", "/dev/c"], "missing": 0}
+    planned: dict[str, Value] = {"devices": ["/dev/b", "/dev/x", "/dev/y"]}
+    assert by_hand("volume_group", "devices", "v", found, planned) == commands(
+        "vgextend v /dev/x /dev/y",
+        "pvmove /dev/a",
+        "vgreduce v /dev/a",
+        "pvmove /dev/c",
+        "vgreduce v /dev/c",
+        before=(Before.DEVICE_LATER,),
+    )
 
 
 def test_extents_become_smaller_by_a_whole_factor() -> None:

@@ -12,11 +12,12 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.apply.refusal import Refusal
 from raidplan.diff import diff
 from raidplan.plan.changes import Before
+from raidplan.plan.identities import device_names, node_of
 from raidplan.plan.step import Run
 from tests.apply.earlier import plan_of_text
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated
-from tests.diff.layouts import side, ways
+from tests.diff.layouts import side, thing
 
 __all__ = ["impatient"]
 
@@ -62,6 +63,9 @@ PAIRS: dict[str, tuple[str, str, dict[str, str | None]]] = {
     "smaller extents": (_group(), _group(extent="1MiB"), {G: "vgchange --physicalextentsize"}),
     "larger extents": (_group(), _group(extent="8MiB"), {G: None}),
     "group on more": (_group(devices="d0.q"), _group(devices="d0.q, d1.q"), {G: "vgextend"}),
+    "group on fewer": (_group(devices="d0.q, d1.q"), _group(devices="d0.q"), {G: "pvmove, vgreduce"}),
+    "group elsewhere": (_group(devices="d0.q"), _group(devices="d1.q"), {G: "vgextend, pvmove, vgreduce"}),
+    "group off an array": (_on_array(3, _group(devices="d0.q, a")), _on_array(3, _group(devices="d0.q")), {G: "pvmove, vgreduce"}),
     "ext4 on a larger array": (_on_array(3, "filesystems: {f: {device: a, type: ext4}}\n"), _on_array(4, "filesystems: {f: {device: a, type: ext4}}\n"), {F: "resize2fs"}),
     "group on a larger array": (_on_array(3, _group(devices="a")), _on_array(4, _group(devices="a")), {G: "none"}),
     "encryption on a larger array": (_on_array(3, _encrypted("ext4")), _on_array(4, _encrypted("ext4")), {F: "resize2fs", "encryption.c": "cryptsetup resize"}),
@@ -129,7 +133,7 @@ def _compare(before: str, after: str, wanted: dict[str, str | None], root: Path)
     made = diff(side(before), side(after))
     by_apply = [" ".join(step.action.argv) for step in decided.left.steps if isinstance(step.action, Run)]
     for place, command in wanted.items():
-        named = [*ways(made, place).values()]
+        named = [each.how and each.how.command for each in thing(made, place).changes]
         assert command in (*named, ", ".join(filter(None, named))), (place, named)
         told = [each for each in decided.refusals if each.place == place and each.case != "other-mount"]
         if command is None:
@@ -145,6 +149,29 @@ def _compare(before: str, after: str, wanted: dict[str, str | None], root: Path)
     others = {each.place for each in decided.refusals if each.code == "differs"} - {*wanted, "arrays.a"}
     assert not [place for place in others if not place.startswith("hardware")], others
     return decided.refusals
+
+
+DEVICES = {
+    ("d0.q", "d0.q, d1.q"): (("vgextend vg {d1.q}",), ()),
+    ("d0.q, d1.q", "d0.q"): (("pvmove {d1.q}", "vgreduce vg {d1.q}"), (Before.DEVICE_LATER,)),
+    ("d0.q, d1.q", "d2.q"): (("vgextend vg {d2.q}", "pvmove {d0.q}", "vgreduce vg {d0.q}", "pvmove {d1.q}", "vgreduce vg {d1.q}"), (Before.DEVICE_LATER,)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("devices", DEVICES, ids=str)
+def test_devices_of_a_group_are_named(devices: tuple[str, str], tmp_path: Path) -> None:
+    """As `pvmove` and `vgextend` take them; every command of the row stands there, and nothing else."""
+    hardware = DISKS.replace("TYPE", "raid").replace("SIZE", "2GiB, type: linux")
+    old, new = (plan_of_text(hardware + _group(devices=each), tmp_path) for each in devices)
+    state = machine(tmp_path)
+    assert apply(old, Simulated(old, tmp_path, state)) == "done"
+    past = read_past(tmp_path / "var/lib/raidplan")
+    refusals = decide(new, Simulated(new, tmp_path, state).read(new), past, here=False).refusals
+    (told,) = (each for each in refusals if each.place == G and each.code == "differs")
+    nodes = {f"{{{name}}}": node_of(each) for plan in (old, new) for each, name in device_names(plan).items()}
+    wanted, conditions = DEVICES[devices]
+    named = tuple(" ".join(nodes.get(word, word) for word in each.split()) for each in wanted)
+    assert (told.figures["commands"], told.figures["conditions"]) == (named, conditions)
 
 
 def test_extents_are_those_of_the_group(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -12,7 +12,7 @@ from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity
-from raidplan.facts.machine import Properties
+from raidplan.facts.machine import Properties, texts
 from raidplan.plan.changes import Answer, Reason, contents, fill, member_grown, member_shrunk, short
 from raidplan.plan.step import Value
 
@@ -31,7 +31,6 @@ HINTS = {
     ("mount", "source"): "other-mount",
     ("mount", "type"): "other-mount",
     ("swap", "size"): "swap-file",
-    ("volume_group", "devices"): "group-devices",
 }
 """By kind and property of the object."""
 GROWN = {("filesystem", "blocks"): "commands-after-device", ("volume", "size"): "commands-before-content"}
@@ -78,6 +77,8 @@ def by_hand(
     now, planned = found.get(name), expect[name]
     if (kind, name) == ("volume_group", "devices") and found.get("missing"):
         return Advice("group-incomplete", {"count": int(str(found["missing"]))})
+    if (kind, name) == ("volume_group", "devices"):
+        return _other_devices(node, texts(now), texts(planned))
     if (kind, node) == ("mount", "/"):
         return Advice("root-elsewhere")
     if kind == "filesystem" and found.get("device") != expect.get("device", found.get("device")):
@@ -88,14 +89,7 @@ def by_hand(
     answer = _answer(kind, name, found, expect, arrays.get(identity), smaller=smaller)
     if answer is None:
         case = HINTS.get((kind, name), NEW_FILESYSTEM.case if kind == "filesystem" else "other")
-        group = (short(contents.GROUP_EXTENDED), short(contents.GROUP_REDUCED))
-        return Advice(
-            case,
-            {
-                "node": shlex.quote(node) if node.startswith("/") else node,
-                "commands": group if (kind, name) == ("volume_group", "devices") else (),
-            },
-        )
+        return Advice(case, {"node": shlex.quote(node) if node.startswith("/") else node})
     if not answer.possible:
         return _impossible(kind, answer)
     size = escaped(str(planned))
@@ -112,6 +106,17 @@ def by_hand(
         **_called(arrays.get(identity)),
     }
     return commands(answer, values, case)
+
+
+def _other_devices(group: str, now: Sequence[str], planned: Sequence[str]) -> Advice:
+    """The commands for the devices that join a volume group, then for each that leaves it, since pvmove takes one at a time."""
+    new = [escaped(each) for each in planned if each not in now]
+    old = [escaped(each) for each in now if each not in planned]
+    rows = [(contents.GROUP_EXTENDED, {"group": group, "new": " ".join(new)})] if new else []
+    rows += [(contents.GROUP_REDUCED, {"group": group, "old": each}) for each in old]
+    filled = tuple(fill(command, values) for answer, values in rows for command in answer.commands)
+    before = dict.fromkeys(condition for answer, _ in rows for condition in answer.before)
+    return Advice("commands", {"commands": filled, "conditions": tuple(before)})
 
 
 def _in_blocks_of(found: Properties, expect: Mapping[str, Value]) -> Value:
