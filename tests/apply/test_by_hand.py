@@ -41,6 +41,13 @@ def test_the_size_is_changed_by_the_commands_of_its_type(what: tuple[str, str, s
     assert by_hand(kind, name, NODE, {"type": of, name: 200}, {name: 100}) == smaller
 
 
+def test_a_command_for_a_mounted_file_system_has_its_mount_point() -> None:
+    found, planned = {"type": "xfs", "blocks": 100}, {"blocks": 200}
+    for point, word in (("/srv", "/srv"), ("/srv/my photos", "'/srv/my photos'")):
+        advice = by_hand("filesystem", "blocks", NODE, found, planned, point=point)
+        assert advice.figures["commands"] == (f"xfs_growfs {word}",)
+
+
 def test_the_size_is_told_in_the_blocks_that_the_file_system_has() -> None:
     """Below 512 MiB mke2fs takes blocks of 1 KiB, above it of 4 KiB; resize2fs counts those that are there."""
     small = {"type": "ext4", "block": KIB, "blocks": 400 * KIB}

@@ -69,10 +69,12 @@ def by_hand(
     expect: Mapping[str, Value],
     identity: str = "",
     arrays: Mapping[str, Properties] = NO_ARRAYS,
+    point: str = "",
 ) -> Advice:
     """Advice about a property that no step changes; for arrays see `array_by_hand`, for partitions `table_by_hand`.
 
-    `identity`: of the object; `arrays`: those that run, by the identities of their members and spares.
+    `identity`: of the object; `arrays`: those that run, by the identities of their members and spares; `point`: where a file
+    system is mounted, or is to be.
     """
     now, planned = found.get(name), expect[name]
     if (kind, name) == ("volume_group", "devices") and found.get("missing"):
@@ -103,6 +105,7 @@ def by_hand(
         "planned": size,
         "size": size,
         "blocks": size,
+        **({"mount": shlex.quote(escaped(point))} if point else {}),
         **_called(arrays.get(identity)),
     }
     return commands(answer, values, case)

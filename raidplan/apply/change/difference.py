@@ -65,6 +65,22 @@ class Difference:
         """The name of the object in a line for a shell, as it is now."""
         return self._called(self.node)
 
+    @property
+    def mounted(self) -> str:
+        """The mount point of the file system; empty if it is not mounted."""
+        device = self.found.get("device")
+        mounts = self.machine.objects.get("mount", {})
+        return next((point for point, mount in mounts.items() if mount.get("source") == device), "")
+
+    @property
+    def _mount_point(self) -> str:
+        """The mount point that the plan has for the file system; empty if it has none."""
+        device = self.found.get("device")
+        proofs = (step.proof for step in self.plan.complete.steps if step.proof)
+        return next(
+            (each.key for each in proofs if each.kind == "mount" and each.expect.get("source") == device), ""
+        )
+
     def after_sync(self, case: str) -> NotInPlace:
         """The error that says to wait for the sync; a held sync has to be released first."""
         advice = after_sync(self.found, case, self.called)
@@ -89,7 +105,14 @@ class Difference:
             planned = {**expect, self.name: shown(self.planned)}
             identity = str(self.step.proof.identity)
             advice = self._of_header(node) or by_hand(
-                self.step.proof.kind, self.name, node, found, planned, identity, self._arrays
+                self.step.proof.kind,
+                self.name,
+                node,
+                found,
+                planned,
+                identity,
+                self._arrays,
+                self.mounted or self._mount_point,
             )
         return NotInPlace(advice.case, **advice.figures)
 
