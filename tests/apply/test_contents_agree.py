@@ -11,6 +11,7 @@ import pytest
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.refusal import Refusal
+from raidplan.base.size import MIB, SECTOR
 from raidplan.diff import diff
 from raidplan.plan.changes import Before
 from raidplan.plan.identities import device_names, node_of
@@ -39,10 +40,15 @@ def _on_array(members: int, rest: str, chunk: str = "512KiB") -> str:
     return f"arrays: {{a: {{level: raid5, members: [{', '.join(f'd{n}.p' for n in range(members))}], chunk: {chunk}}}}}\n{rest}"
 
 
+ON_IT = {"encryption.c": F}
+"""Whose commands `apply` names beside those of what is on it, since they have an order."""
+
+
 def _encrypted(type: str) -> str:
     return f"encryption: {{c: {{device: a, key: ask}}}}\nfilesystems: {{f: {{device: c, type: {type}, mount: /f}}}}\n"
 
 
+ENCRYPTED = _encrypted("ext4").replace("device: a", "device: vg.v")
 MOUNTED = "filesystems: {f: {device: a, type: xfs, mount: /f}}\n"
 PAIRS: dict[str, tuple[str, str, dict[str, str | None]]] = {
     "ext3 to ext4": (_on_partition("type: ext3"), _on_partition("type: ext4"), {F: "tune2fs -O extents"}),
@@ -72,6 +78,8 @@ PAIRS: dict[str, tuple[str, str, dict[str, str | None]]] = {
     "xfs on smaller chunks": (_on_array(3, MOUNTED, "512KiB"), _on_array(3, MOUNTED, "64KiB"), {F: "none"}),
     "group on a larger array": (_on_array(3, _group(devices="a")), _on_array(4, _group(devices="a")), {G: "none"}),
     "encryption on a larger array": (_on_array(3, _encrypted("ext4")), _on_array(4, _encrypted("ext4")), {F: "resize2fs", "encryption.c": "cryptsetup resize"}),
+    "encryption on a larger volume": (_group("400MiB") + ENCRYPTED, _group("800MiB") + ENCRYPTED, {V: "lvextend --size", F: "resize2fs", "encryption.c": "cryptsetup resize"}),
+    "encryption on a smaller volume": (_group("800MiB") + ENCRYPTED, _group() + ENCRYPTED, {V: "lvreduce --size", F: "resize2fs", "encryption.c": "cryptsetup resize --size"}),
 }  # fmt: skip
 """Before, after, and for each thing the command that both name; None where both say that there is none."""
 
@@ -138,12 +146,13 @@ def _compare(before: str, after: str, wanted: dict[str, str | None], root: Path)
     for place, command in wanted.items():
         named = [each.how and each.how.command for each in thing(made, place).changes]
         assert command in (*named, ", ".join(filter(None, named))), (place, named)
-        told = [each for each in decided.refusals if each.place == place and each.case != "other-mount"]
+        at = ON_IT.get(place, place)
+        told = [each for each in decided.refusals if each.place == at and each.case != "other-mount"]
         if command is None:
             assert told and not any(each.figures.get("commands") for each in told), told
         elif command == "none":
             assert [each for each in told if each.case != "stripe-stays"] == [], "it stays as it was made"
-        elif place != "encryption.c":
+        else:
             assert all(each.figures.get("commands") for each in told), told
             commands = [str(each) for refusal in told for each in refusal.figures.get("commands", ())]  # type: ignore[union-attr]
             if not place.startswith("hardware"):  # the numbers of partitions are in test_partitions_agree
@@ -154,6 +163,21 @@ def _compare(before: str, after: str, wanted: dict[str, str | None], root: Path)
     others = {each.place for each in decided.refusals if each.code == "differs"} - {*wanted, "arrays.a"}
     assert not [place for place in others if not place.startswith("hardware")], others
     return decided.refusals
+
+
+def test_what_is_encrypted_is_resized_in_the_order_in_which_it_fits(tmp_path: Path) -> None:
+    hardware = DISKS.replace("TYPE", "raid").replace("SIZE", "2GiB, type: linux")
+    for sizes in (("400MiB", "800MiB"), ("800MiB", "600MiB")):
+        root = tmp_path / sizes[0]
+        root.mkdir()
+        before, after = (hardware + _group(size) + ENCRYPTED for size in sizes)
+        told = _compare(before, after, {V: "lvreduce --size" if root.name == "800MiB" else "lvextend --size", F: "resize2fs"}, root)  # fmt: skip
+        (each,) = (each for each in told if each.place == F and each.figures.get("commands"))
+        node = "/dev/mapper/c"
+        blocks = (600 - 16) * MIB // 4096
+        smaller = (f"resize2fs {node} {blocks}", f"cryptsetup resize --size={(600 - 16) * MIB // SECTOR} c")
+        larger = ("cryptsetup resize c", f"resize2fs {node}")
+        assert each.figures["commands"] == (smaller if root.name == "800MiB" else larger)
 
 
 DEVICES = {

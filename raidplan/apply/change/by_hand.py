@@ -12,6 +12,7 @@ from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity
+from raidplan.base.size import SECTOR
 from raidplan.facts.machine import Properties, texts
 from raidplan.plan.changes import Answer, Reason, contents, fill, member_grown, member_shrunk, short
 from raidplan.plan.step import Value
@@ -96,8 +97,10 @@ def by_hand(
         return _impossible(kind, answer)
     size = escaped(str(planned))
     case = "commands" if smaller else GROWN.get((kind, name), "commands")
-    if name == "blocks" and not smaller and Identity.read(str(found.get("device"))).kind == "mapping":
-        answer = answer._replace(commands=(*contents.ENCRYPTION_RESIZED.commands, *answer.commands))
+    if name == "blocks" and Identity.read(str(found.get("device"))).kind == "mapping":
+        grown, shrunk = contents.ENCRYPTION_GROWN.commands, contents.ENCRYPTION_SHRUNK.commands
+        resized = (*answer.commands, *shrunk) if smaller else (*grown, *answer.commands)
+        answer = answer._replace(commands=resized)
     values = {
         "node": node,
         "name": PurePath(node).name,
@@ -105,6 +108,7 @@ def by_hand(
         "planned": size,
         "size": size,
         "blocks": size,
+        **_sectors(planned, found.get("block")),
         **({"mount": shlex.quote(escaped(point))} if point else {}),
         **_called(arrays.get(identity)),
     }
@@ -164,6 +168,12 @@ def _impossible(kind: str, answer: Answer) -> Advice:
     if kind != "filesystem" and answer.reason:
         return Advice("new-array", {"cause": answer.reason})
     return IMPOSSIBLE.get(answer.reason, NEW_FILESYSTEM) if answer.reason else NEW_FILESYSTEM
+
+
+def _sectors(blocks: Value, block: Value) -> dict[str, str]:
+    """The size of a file system in sectors."""
+    known = isinstance(blocks, int) and isinstance(block, int)
+    return {"sectors": str(int(str(blocks)) * int(str(block)) // SECTOR)} if known else {}
 
 
 def _called(array: Properties | None) -> dict[str, str]:

@@ -14,7 +14,10 @@ from raidplan.plan.changes.answer import Answer, Before, Reason, by_apply, by_ha
 
 KEY_CHANGED = by_hand("cryptsetup luksChangeKey {node}")
 ENCRYPTION_REFRESHED = by_hand("cryptsetup refresh {name}")
-ENCRYPTION_RESIZED = by_hand("cryptsetup resize {name}")
+ENCRYPTION_GROWN = by_hand("cryptsetup resize {name}")
+"""Before what is on it."""
+ENCRYPTION_SHRUNK = by_hand("cryptsetup resize --size={sectors} {name}", before=(Before.CONTENTS_SHRUNK,))
+"""In sectors of 512 bytes; after what is on it, and before its device."""
 GROUP_EXTENDED = by_hand("vgextend {group} {new}")
 GROUP_REDUCED = by_hand("pvmove {old}", "vgreduce {group} {old}", before=(Before.DEVICE_LATER,))
 PHYSICAL_GROWN = by_hand("pvresize {node}")
