@@ -288,7 +288,20 @@ def test_extents_become_smaller_by_a_whole_factor() -> None:
 def test_another_mount_is_ended_by_a_command_that_a_shell_takes() -> None:
     for point, word in (("/srv", "/srv"), ("/srv/my photos", "'/srv/my photos'")):
         advice = by_hand("mount", "source", point, {"source": "dead"}, {"source": "new"})
-        assert (advice.case, advice.figures["node"]) == ("other-mount", word)
+        assert advice == Advice("other-mount", {"commands": (f"umount {word}",)})
+
+
+def test_an_encryption_is_refreshed_by_the_command_of_the_row() -> None:
+    for discard, command in (
+        (True, "cryptsetup refresh --allow-discards c"),
+        (False, "cryptsetup refresh c"),
+    ):
+        found, planned = {"name": "c", "discard": not discard}, {"name": "c", "discard": discard}
+        advice = by_hand("mapping", "discard", "/dev/mapper/c", found, planned)
+        assert advice == Advice("discards", {"commands": (command,)})
+    found, planned = {"name": "old"}, {"name": "c"}
+    closed = by_hand("mapping", "name", "/dev/mapper/c", found, planned)
+    assert closed == Advice("opened-otherwise", {"commands": ("cryptsetup close old",)})
 
 
 def test_a_member_that_is_back_as_a_spare_is_not_added_again() -> None:

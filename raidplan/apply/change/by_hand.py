@@ -26,14 +26,14 @@ class Advice:
     figures: Figures = field(default_factory=dict, hash=False)
 
 
-HINTS = {
-    ("mapping", "discard"): "discards",
-    ("mapping", "name"): "opened-otherwise",
-    ("mount", "source"): "other-mount",
-    ("mount", "type"): "other-mount",
-    ("swap", "size"): "swap-file",
+HINTS: Mapping[tuple[str, str], tuple[str, Answer]] = {
+    ("mapping", "discard"): ("discards", contents.ENCRYPTION_REFRESHED),
+    ("mapping", "name"): ("opened-otherwise", contents.ENCRYPTION_CLOSED),
+    ("mount", "source"): ("other-mount", contents.UNMOUNTED),
+    ("mount", "type"): ("other-mount", contents.UNMOUNTED),
+    ("swap", "size"): ("swap-file", contents.SWAP_OFF),
 }
-"""By kind and property of the object."""
+"""By kind and property of the object: the case, and the answer with the commands that come first."""
 GROWN = {("filesystem", "blocks"): "commands-after-device", ("volume", "size"): "commands-before-content"}
 """Cases for objects that grow together with something below or above them."""
 NEW_FILESYSTEM = Advice("new-filesystem")
@@ -91,8 +91,7 @@ def by_hand(
     smaller = isinstance(now, int) and isinstance(planned, int) and planned < now
     answer = _answer(kind, name, found, expect, arrays.get(identity), smaller=smaller)
     if answer is None:
-        case = HINTS.get((kind, name), NEW_FILESYSTEM.case if kind == "filesystem" else "other")
-        return Advice(case, {"node": shlex.quote(node) if node.startswith("/") else node})
+        return _hint(kind, name, node, found, expect)
     if not answer.possible:
         return _impossible(kind, answer)
     size = escaped(str(planned))
@@ -113,6 +112,21 @@ def by_hand(
         **_called(arrays.get(identity)),
     }
     return commands(answer, values, case)
+
+
+def _hint(kind: str, name: str, node: str, found: Properties, expect: Mapping[str, Value]) -> Advice:
+    """Advice that does not make the change itself: `apply` does, after these commands, or nothing does."""
+    if (kind, name) not in HINTS:
+        return NEW_FILESYSTEM if kind == "filesystem" else Advice("other")
+    case, answer = HINTS[kind, name]
+    opened = str(found.get("name") or PurePath(node).name)
+    values = {
+        "node": shlex.quote(node),
+        "point": shlex.quote(node),
+        "name": shlex.quote(escaped(opened)),
+        "options": "--allow-discards " if expect.get("discard") else "",
+    }
+    return Advice(case, {"commands": tuple(fill(command, values) for command in answer.commands)})
 
 
 def _other_devices(group: str, now: Sequence[str], planned: Sequence[str]) -> Advice:

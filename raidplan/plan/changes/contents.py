@@ -13,7 +13,8 @@ from raidplan.geometry import luks
 from raidplan.plan.changes.answer import Answer, Before, Reason, by_apply, by_hand, impossible
 
 KEY_CHANGED = by_hand("cryptsetup luksChangeKey {node}")
-ENCRYPTION_REFRESHED = by_hand("cryptsetup refresh {name}")
+ENCRYPTION_REFRESHED = by_hand("cryptsetup refresh {options}{name}")
+ENCRYPTION_CLOSED = by_hand("cryptsetup close {name}")
 ENCRYPTION_GROWN = by_hand("cryptsetup resize {name}")
 """Before what is on it."""
 ENCRYPTION_SHRUNK = by_hand("cryptsetup resize --size={sectors} {name}", before=(Before.CONTENTS_SHRUNK,))
@@ -48,7 +49,8 @@ REMOUNTED = by_apply(
     called="mount --options remount",
 )
 """Without fstab, since its line may have options that no remount takes."""
-MOUNTED_ELSEWHERE = by_hand("umount {point}", "mount {new}")
+UNMOUNTED = by_hand("umount {point}")
+MOUNTED_ELSEWHERE = by_hand(*UNMOUNTED.commands, "mount {new}")
 
 AS_MADE = by_hand(before=(Before.AS_MADE,), called="none")
 """A property that is fixed when the object is made: nothing is to be done about it when that grows."""
