@@ -13,6 +13,7 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.apply.refusal import Refusal
 from raidplan.base.size import MIB, SECTOR
 from raidplan.diff import diff
+from raidplan.diff.result import Fate
 from raidplan.plan.changes import Before
 from raidplan.plan.identities import device_names, node_of
 from raidplan.plan.step import Run
@@ -163,6 +164,21 @@ def _compare(before: str, after: str, wanted: dict[str, str | None], root: Path)
     others = {each.place for each in decided.refusals if each.code == "differs"} - {*wanted, "arrays.a"}
     assert not [place for place in others if not place.startswith("hardware")], others
     return decided.refusals
+
+
+def test_diff_names_what_apply_does_not_see() -> None:
+    """The sizes of a physical volume and of a swap area are not read: a person makes the change, and `apply` makes nothing again."""
+    hardware = DISKS.replace("TYPE", "raid").replace("SIZE", "2GiB, type: linux")
+    swap = "swap: {s: {device: vg.v}}\n"
+    for before, after, place, command in (
+        (_on_array(3, _group(devices="a")), _on_array(4, _group(devices="a")), G, "pvresize"),
+        (_group() + swap, _group("768MiB") + swap, "swap.s", "swapoff, mkswap, swapon"),
+        (_group() + swap, _group("400MiB") + swap, "swap.s", "swapoff, mkswap, swapon"),
+    ):
+        made = diff(side(hardware + before), side(hardware + after))
+        changed = thing(made, place)
+        assert command in [each.how and each.how.command for each in changed.changes]
+        assert changed.fate is Fate.CHANGED
 
 
 def test_what_is_encrypted_is_resized_in_the_order_in_which_it_fits(tmp_path: Path) -> None:
