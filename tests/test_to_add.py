@@ -334,7 +334,7 @@ def test_an_option_of_an_encryption(tmp_path: Path) -> None:
             "    if old.sector_size != new.sector_size:"
         },
         "plan/changes/contents.py": {
-            "ENCRYPTION_RESIZED =": 'ENCRYPTION_LABEL = by_hand("cryptsetup config --label={planned} {node}")\nENCRYPTION_RESIZED ='
+            "ENCRYPTION_GROWN =": 'ENCRYPTION_LABEL = by_hand("cryptsetup config --label={planned} {node}")\nENCRYPTION_GROWN ='
         },
         "apply/change/by_hand.py": {
             "    known = FILESYSTEMS.get(str": '    if (kind, name) == ("encryption", "label"):\n'

@@ -33,7 +33,8 @@ def encryption_changes(path: Path, old: Encryption, new: Encryption, storage: St
     one, other = storage.old_place(uses[0]), storage.new_place(uses[1])
     grows = trend(one, other, storage) if storage.same(one, other) else Trend.SAME
     if grows is not Trend.SAME:
-        yield Change("size", *sizes(one, other, grows), way(contents.ENCRYPTION_RESIZED))
+        resized = contents.ENCRYPTION_GROWN if grows is Trend.LARGER else contents.ENCRYPTION_SHRUNK
+        yield Change("size", *sizes(one, other, grows), way(resized))
         if one.size and other.size and not new.is_random:
             offsets = old.offset(storage.old.taken(uses[0])), new.offset(storage.new.taken(uses[1]))
             yield from as_made("data_offset", *offsets)

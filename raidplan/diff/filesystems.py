@@ -16,6 +16,7 @@ from raidplan.geometry.ext import ExtGeometry
 from raidplan.layout.kinds.device import Use
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.swap import Swap
+from raidplan.plan.changes import contents
 from raidplan.topology import Topology
 
 
@@ -126,7 +127,10 @@ def geometry(entry: Filesystem, use: Use, topology: Topology) -> ExtGeometry | N
 
 
 def swap_changes(path: Path, old: Swap, new: Swap, storage: Storage) -> Iterator[Change]:
-    """The differences; an area that is made again loses nothing, since no content outlives its use."""
+    """The differences; an area that is made again loses nothing, since no content outlives its use.
+
+    On a device of another size a person makes it again: `apply` does not see how large an area is.
+    """
     for key in ("priority", "label"):
         if getattr(old, key) != getattr(new, key):
             yield Change(key, getattr(old, key), getattr(new, key), ways.SWAP[key])
@@ -138,6 +142,7 @@ def swap_changes(path: Path, old: Swap, new: Swap, storage: Storage) -> Iterator
         yield from device_changes(uses[0][0], uses[1][0], storage)
         one, other = storage.old_place(uses[0][0]), storage.new_place(uses[1][0])
         if one.size and other.size and one.size != other.size:
-            yield Change("size", *sizes(one, other, trend(one, other, storage)), None)
+            found = trend(one, other, storage)
+            yield Change("size", *sizes(one, other, found), way(contents.SWAP_RESIZED))
     elif uses[0] or uses[1]:
         yield Change("device", old.device, new.device, None)

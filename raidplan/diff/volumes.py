@@ -42,7 +42,8 @@ def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Stora
         if place.device not in anew:
             yield Change("devices", None, place.device, way(contents.GROUP_EXTENDED))
     if removed:
-        room = fits and all(readable(place, after, storage) for place in removed)
+        resized = [other for one, other in stay if trend(one, other, storage) is not Trend.SAME]
+        room = fits and all(readable(place, [*added, *resized], storage) for place in removed)
         for place in removed:
             if place.device in anew:
                 yield Change("device", *_anew(place.device), None)

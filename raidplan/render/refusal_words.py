@@ -131,16 +131,15 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "header-lost-kept": f"{DIFFERS}; no copy of its header on it is whole{OPEN}, but {KEPT}",
         "no-key": f"{DIFFERS}; no key opens it any more{OPEN}: {NO_COPY}",
         "no-key-kept": f"{DIFFERS}; no key opens it any more{OPEN}, but {KEPT}",
-        "discards": f"{DIFFERS}; by hand: cryptsetup refresh, with --allow-discards or without, or close it; then apply again",
-        "opened-otherwise": f"{DIFFERS}; close it (cryptsetup close), then apply again",
-        "other-mount": f"{DIFFERS}; another file system is mounted there: end that mount (umount {{node}}), then apply again",
-        "swap-file": f"{DIFFERS}; by hand: swapoff {{node}} and remove the file, then apply again",
+        "discards": f"{DIFFERS}; by hand: {{commands:, then }}, or close it; then apply again",
+        "opened-otherwise": f"{DIFFERS}; close it ({{commands:, then }}), then apply again",
+        "other-mount": f"{DIFFERS}; another file system is mounted there: end that mount ({{commands:, then }}), then apply again",
+        "swap-file": f"{DIFFERS}; by hand: {{commands:, then }}, and remove the file, then apply again",
         "swap-in-use": f"{DIFFERS}; swap in use keeps its label: switch it off (swapoff {{node}}), then apply again",
         "table-stays": f"{DIFFERS}; no command changes that while its content stays ({{reason}})",
         "types": f"{DIFFERS}; only the types differ: {{kept:?write the type that is there (%), or }}by hand: {{commands:, then }}",
         "group-incomplete": f"{DIFFERS}; {{count}} of its devices are missing: connect them again, or start what they are on, then apply again; "
         "vgextend brings no data back, and vgreduce --removemissing gives up the volumes on them",
-        "group-devices": f"{DIFFERS}; by hand: {{commands:, or }}",
         "root-elsewhere": f"{DIFFERS}; this system runs from another file system: in a rescue system, name the folder below which the "
         "machine is made: --target /mnt",
         "stripe-stays": f"{DIFFERS}; its data is safe, but its stripe cannot be changed: only a new file system, made elsewhere and copied to, "

@@ -41,6 +41,13 @@ def test_the_size_is_changed_by_the_commands_of_its_type(what: tuple[str, str, s
     assert by_hand(kind, name, NODE, {"type": of, name: 200}, {name: 100}) == smaller
 
 
+def test_a_command_for_a_mounted_file_system_has_its_mount_point() -> None:
+    found, planned = {"type": "xfs", "blocks": 100}, {"blocks": 200}
+    for point, word in (("/srv", "/srv"), ("/srv/my photos", "'/srv/my photos'")):
+        advice = by_hand("filesystem", "blocks", NODE, found, planned, point=point)
+        assert advice.figures["commands"] == (f"xfs_growfs {word}",)
+
+
 def test_the_size_is_told_in_the_blocks_that_the_file_system_has() -> None:
     """Below 512 MiB mke2fs takes blocks of 1 KiB, above it of 4 KiB; resize2fs counts those that are there."""
     small = {"type": "ext4", "block": KIB, "blocks": 400 * KIB}
@@ -254,7 +261,21 @@ def test_a_group_that_lacks_a_device_is_neither_extended_nor_reduced() -> None:
     found: dict[str, Value] = {"devices": ["{d0}"], "missing": 1, "extent": 4 << 20}
     planned: dict[str, Value] = {"devices": ["{d0}", "{d1}"], "extent": 4 << 20}
     assert by_hand("volume_group", "devices", "v", found, planned) == Advice("group-incomplete", {"count": 1})
-    assert by_hand("volume_group", "devices", "v", {**found, "missing": 0}, planned).case == "group-devices"
+    whole = {**found, "missing": 0}
+    assert by_hand("volume_group", "devices", "v", whole, planned) == commands("vgextend v {d1}")
+
+
+def test_devices_join_a_group_before_others_leave_it_one_by_one() -> None:
+    found: dict[str, Value] = {"devices": ["/dev/a", "/dev/b", "/dev/c"], "missing": 0}
+    planned: dict[str, Value] = {"devices": ["/dev/b", "/dev/x", "/dev/y"]}
+    assert by_hand("volume_group", "devices", "v", found, planned) == commands(
+        "vgextend v /dev/x /dev/y",
+        "pvmove /dev/a",
+        "vgreduce v /dev/a",
+        "pvmove /dev/c",
+        "vgreduce v /dev/c",
+        before=(Before.DEVICE_LATER,),
+    )
 
 
 def test_extents_become_smaller_by_a_whole_factor() -> None:
@@ -267,7 +288,20 @@ def test_extents_become_smaller_by_a_whole_factor() -> None:
 def test_another_mount_is_ended_by_a_command_that_a_shell_takes() -> None:
     for point, word in (("/srv", "/srv"), ("/srv/my photos", "'/srv/my photos'")):
         advice = by_hand("mount", "source", point, {"source": "dead"}, {"source": "new"})
-        assert (advice.case, advice.figures["node"]) == ("other-mount", word)
+        assert advice == Advice("other-mount", {"commands": (f"umount {word}",)})
+
+
+def test_an_encryption_is_refreshed_by_the_command_of_the_row() -> None:
+    for discard, command in (
+        (True, "cryptsetup refresh --allow-discards c"),
+        (False, "cryptsetup refresh c"),
+    ):
+        found, planned = {"name": "c", "discard": not discard}, {"name": "c", "discard": discard}
+        advice = by_hand("mapping", "discard", "/dev/mapper/c", found, planned)
+        assert advice == Advice("discards", {"commands": (command,)})
+    found, planned = {"name": "old"}, {"name": "c"}
+    closed = by_hand("mapping", "name", "/dev/mapper/c", found, planned)
+    assert closed == Advice("opened-otherwise", {"commands": ("cryptsetup close old",)})
 
 
 def test_a_member_that_is_back_as_a_spare_is_not_added_again() -> None:

@@ -131,7 +131,7 @@ def test_an_offer_without_a_list_is_not_taken(monkeypatch: pytest.MonkeyPatch) -
         (refusal_text(refusal("mount-conflict", "point", source="/dev/md/a", now="/mnt", planned="/srv")), ["umount /mnt"]),
         (refusal_text(refusal("gone", place="a", began="then")), []),
         (advice_text("order", {"members": ("b", "a")}), []),
-        (advice_text("other-mount", {"node": "/srv"}), ["umount /srv"]),
+        (advice_text("other-mount", {"commands": ("umount /srv",)}), ["umount /srv"]),
         (advice_text("swap-in-use", {"node": "/dev/sda2"}), ["swapoff /dev/sda2"]),
     ],
 )  # fmt: skip

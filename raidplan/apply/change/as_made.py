@@ -107,7 +107,7 @@ def _filesystems(
     for step in steps:
         proof = step.proof
         found = _standing(proof, machine) if proof and proof.kind == "filesystem" else None
-        if not proof or not found or found.get("type") != proof.expect["type"]:
+        if not proof or not found or not _is_or_becomes(found.get("type"), proof.expect["type"]):
             continue
         device = str(proof.expect["device"])
         more = now[device] - sizes[device] if device in now else 0
@@ -115,6 +115,12 @@ def _filesystems(
         kept = made.kept(found, proof.expect, Resized(now.get(device, 0), more, sector))
         if kept:
             yield step.id, _with(proof, kept)
+
+
+def _is_or_becomes(found: Value, planned: Value) -> bool:
+    """Whether a file system of the type `found` is one of the planned type, or is converted to one and stays as it was made."""
+    known = FILESYSTEMS.get(str(found))
+    return known is not None and (found == planned or known.becomes(str(planned)).possible)
 
 
 def _sizes(steps: tuple[Step, ...]) -> dict[str, int]:

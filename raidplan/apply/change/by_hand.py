@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -12,7 +12,8 @@ from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity
-from raidplan.facts.machine import Properties
+from raidplan.base.size import SECTOR
+from raidplan.facts.machine import Properties, texts
 from raidplan.plan.changes import Answer, Reason, contents, fill, member_grown, member_shrunk, short
 from raidplan.plan.step import Value
 
@@ -25,15 +26,14 @@ class Advice:
     figures: Figures = field(default_factory=dict, hash=False)
 
 
-HINTS = {
-    ("mapping", "discard"): "discards",
-    ("mapping", "name"): "opened-otherwise",
-    ("mount", "source"): "other-mount",
-    ("mount", "type"): "other-mount",
-    ("swap", "size"): "swap-file",
-    ("volume_group", "devices"): "group-devices",
+HINTS: Mapping[tuple[str, str], tuple[str, Answer]] = {
+    ("mapping", "discard"): ("discards", contents.ENCRYPTION_REFRESHED),
+    ("mapping", "name"): ("opened-otherwise", contents.ENCRYPTION_CLOSED),
+    ("mount", "source"): ("other-mount", contents.UNMOUNTED),
+    ("mount", "type"): ("other-mount", contents.UNMOUNTED),
+    ("swap", "size"): ("swap-file", contents.SWAP_OFF),
 }
-"""By kind and property of the object."""
+"""By kind and property of the object: the case, and the answer with the commands that come first."""
 GROWN = {("filesystem", "blocks"): "commands-after-device", ("volume", "size"): "commands-before-content"}
 """Cases for objects that grow together with something below or above them."""
 NEW_FILESYSTEM = Advice("new-filesystem")
@@ -70,14 +70,18 @@ def by_hand(
     expect: Mapping[str, Value],
     identity: str = "",
     arrays: Mapping[str, Properties] = NO_ARRAYS,
+    point: str = "",
 ) -> Advice:
     """Advice about a property that no step changes; for arrays see `array_by_hand`, for partitions `table_by_hand`.
 
-    `identity`: of the object; `arrays`: those that run, by the identities of their members and spares.
+    `identity`: of the object; `arrays`: those that run, by the identities of their members and spares; `point`: where a file
+    system is mounted, or is to be.
     """
     now, planned = found.get(name), expect[name]
     if (kind, name) == ("volume_group", "devices") and found.get("missing"):
         return Advice("group-incomplete", {"count": int(str(found["missing"]))})
+    if (kind, name) == ("volume_group", "devices"):
+        return _other_devices(node, texts(now), texts(planned))
     if (kind, node) == ("mount", "/"):
         return Advice("root-elsewhere")
     if kind == "filesystem" and found.get("device") != expect.get("device", found.get("device")):
@@ -87,21 +91,15 @@ def by_hand(
     smaller = isinstance(now, int) and isinstance(planned, int) and planned < now
     answer = _answer(kind, name, found, expect, arrays.get(identity), smaller=smaller)
     if answer is None:
-        case = HINTS.get((kind, name), NEW_FILESYSTEM.case if kind == "filesystem" else "other")
-        group = (short(contents.GROUP_EXTENDED), short(contents.GROUP_REDUCED))
-        return Advice(
-            case,
-            {
-                "node": shlex.quote(node) if node.startswith("/") else node,
-                "commands": group if (kind, name) == ("volume_group", "devices") else (),
-            },
-        )
+        return _hint(kind, name, node, found, expect)
     if not answer.possible:
         return _impossible(kind, answer)
     size = escaped(str(planned))
     case = "commands" if smaller else GROWN.get((kind, name), "commands")
-    if name == "blocks" and not smaller and Identity.read(str(found.get("device"))).kind == "mapping":
-        answer = answer._replace(commands=(*contents.ENCRYPTION_RESIZED.commands, *answer.commands))
+    if name == "blocks" and Identity.read(str(found.get("device"))).kind == "mapping":
+        grown, shrunk = contents.ENCRYPTION_GROWN.commands, contents.ENCRYPTION_SHRUNK.commands
+        resized = (*answer.commands, *shrunk) if smaller else (*grown, *answer.commands)
+        answer = answer._replace(commands=resized)
     values = {
         "node": node,
         "name": PurePath(node).name,
@@ -109,9 +107,37 @@ def by_hand(
         "planned": size,
         "size": size,
         "blocks": size,
+        **_sectors(planned, found.get("block")),
+        **({"mount": shlex.quote(escaped(point))} if point else {}),
         **_called(arrays.get(identity)),
     }
     return commands(answer, values, case)
+
+
+def _hint(kind: str, name: str, node: str, found: Properties, expect: Mapping[str, Value]) -> Advice:
+    """Advice that does not make the change itself: `apply` does, after these commands, or nothing does."""
+    if (kind, name) not in HINTS:
+        return NEW_FILESYSTEM if kind == "filesystem" else Advice("other")
+    case, answer = HINTS[kind, name]
+    opened = str(found.get("name") or PurePath(node).name)
+    values = {
+        "node": shlex.quote(node),
+        "point": shlex.quote(node),
+        "name": shlex.quote(escaped(opened)),
+        "options": "--allow-discards " if expect.get("discard") else "",
+    }
+    return Advice(case, {"commands": tuple(fill(command, values) for command in answer.commands)})
+
+
+def _other_devices(group: str, now: Sequence[str], planned: Sequence[str]) -> Advice:
+    """The commands for the devices that join a volume group, then for each that leaves it, since pvmove takes one at a time."""
+    new = [escaped(each) for each in planned if each not in now]
+    old = [escaped(each) for each in now if each not in planned]
+    rows = [(contents.GROUP_EXTENDED, {"group": group, "new": " ".join(new)})] if new else []
+    rows += [(contents.GROUP_REDUCED, {"group": group, "old": each}) for each in old]
+    filled = tuple(fill(command, values) for answer, values in rows for command in answer.commands)
+    before = dict.fromkeys(condition for answer, _ in rows for condition in answer.before)
+    return Advice("commands", {"commands": filled, "conditions": tuple(before)})
 
 
 def _in_blocks_of(found: Properties, expect: Mapping[str, Value]) -> Value:
@@ -156,6 +182,12 @@ def _impossible(kind: str, answer: Answer) -> Advice:
     if kind != "filesystem" and answer.reason:
         return Advice("new-array", {"cause": answer.reason})
     return IMPOSSIBLE.get(answer.reason, NEW_FILESYSTEM) if answer.reason else NEW_FILESYSTEM
+
+
+def _sectors(blocks: Value, block: Value) -> dict[str, str]:
+    """The size of a file system in sectors."""
+    known = isinstance(blocks, int) and isinstance(block, int)
+    return {"sectors": str(int(str(blocks)) * int(str(block)) // SECTOR)} if known else {}
 
 
 def _called(array: Properties | None) -> dict[str, str]:

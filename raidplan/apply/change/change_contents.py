@@ -20,7 +20,7 @@ def label(difference: Difference) -> Iterator[Step]:
     if kind == "swap":
         command = argv(contents.SWAP_LABEL, label=label, node=node)
     elif kind in FILESYSTEMS:
-        made, mounted = FILESYSTEMS[kind], _mounted(difference)
+        made, mounted = FILESYSTEMS[kind], difference.mounted
         if not made.takes(label):
             raise NotInPlace("label-characters")
         if mounted and not made.labelled_mounted:
@@ -32,13 +32,6 @@ def label(difference: Difference) -> Iterator[Step]:
         raise NotInPlace("swap-in-use", node=difference.called)
     say = f"label {difference.step.named} '{label}' instead of '{difference.now}'"
     yield difference.then("label", say, command)
-
-
-def _mounted(difference: Difference) -> str:
-    """The mount point of the file system; empty if it is not mounted."""
-    device = difference.found.get("device")
-    mounts = difference.machine.objects.get("mount", {})
-    return next((point for point, mount in mounts.items() if mount.get("source") == device), "")
 
 
 def reserve(difference: Difference) -> Iterator[Step]:

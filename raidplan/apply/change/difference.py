@@ -15,7 +15,7 @@ from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity, disk_word
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties, texts
-from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.identities import identity_of, made_nodes, node_of
 from raidplan.plan.loss import Loss
 from raidplan.plan.origin import Origin
 from raidplan.plan.partitions import partition_rows
@@ -65,6 +65,22 @@ class Difference:
         """The name of the object in a line for a shell, as it is now."""
         return self._called(self.node)
 
+    @property
+    def mounted(self) -> str:
+        """The mount point of the file system; empty if it is not mounted."""
+        device = self.found.get("device")
+        mounts = self.machine.objects.get("mount", {})
+        return next((point for point, mount in mounts.items() if mount.get("source") == device), "")
+
+    @property
+    def _mount_point(self) -> str:
+        """The mount point that the plan has for the file system; empty if it has none."""
+        device = self.found.get("device")
+        proofs = (step.proof for step in self.plan.complete.steps if step.proof)
+        return next(
+            (each.key for each in proofs if each.kind == "mount" and each.expect.get("source") == device), ""
+        )
+
     def after_sync(self, case: str) -> NotInPlace:
         """The error that says to wait for the sync; a held sync has to be released first."""
         advice = after_sync(self.found, case, self.called)
@@ -84,11 +100,19 @@ class Difference:
                 partition_rows(self.now), self.step.proof.partitions, script, self._on_disk(node)
             )
         else:
-            found = {**self.found, self.name: self._shown(self.now)}
-            planned = {**expect, self.name: self._shown(self.planned)}
+            shown = self._nodes if self.name == "devices" else self._shown
+            found = {**self.found, self.name: shown(self.now)}
+            planned = {**expect, self.name: shown(self.planned)}
             identity = str(self.step.proof.identity)
             advice = self._of_header(node) or by_hand(
-                self.step.proof.kind, self.name, node, found, planned, identity, self._arrays
+                self.step.proof.kind,
+                self.name,
+                node,
+                found,
+                planned,
+                identity,
+                self._arrays,
+                self.mounted or self._mount_point,
             )
         return NotInPlace(advice.case, **advice.figures)
 
@@ -104,6 +128,14 @@ class Difference:
         kind, key = Identity.read(identity_of(identity, made_nodes(self.plan)))
         array = self.machine.observe(kind, key) if kind == "array" else None
         return runs_as(identity, array) if array else str(self._shown(identity))
+
+    def _nodes(self, identities: Value) -> Value:
+        """The names in a shell of devices that proofs know by their identities."""
+        made = {
+            block.identity: block.node for block in self.machine.blocks if block.kind in ("volume", "mapping")
+        }
+        made |= {identity: node for node, identity in made_nodes(self.plan).items()}
+        return [self._called(made.get(each) or node_of(each)) for each in texts(identities)]
 
     def _name(self, identity: str) -> str:
         """The layout's name of a member."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from raidplan.base.checksum import crc32c
-from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
+from raidplan.base.filesystems.type import Below, FilesystemType, Resized, Wanted
 from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package, Written
 from raidplan.base.reader import Own, Reader, all_are, blanked, little
@@ -133,6 +133,15 @@ class Xfs(FilesystemType):
 
         return lambda offset, sector: any(whole(offset // size * size, size) for size in (SECTOR, xfs.BLOCK))
 
+    def kept(
+        self, now: Mapping[str, Value], planned: Mapping[str, Value], device: Resized
+    ) -> dict[str, Value]:
+        """Its blocks also where it has as many as mkfs.xfs makes for its own stripe: their number follows from that, and stays."""
+        blocks = now.get("blocks")
+        if device.size and isinstance(blocks, int) and blocks == _blocks_of(now, device.size):
+            return {"blocks": blocks} if blocks != planned["blocks"] else {}
+        return FilesystemType.kept(self, now, planned, device)
+
     def restriped(self, key: str, now: Mapping[str, Value], planned: Mapping[str, Value]) -> Answer:
         """A mount with another stripe, which the kernel stores; one that was made without gets none."""
         (old, _), (unit, disks) = (
@@ -150,6 +159,15 @@ class Xfs(FilesystemType):
 
     def takes(self, label: str) -> bool:
         return not label or bool(PLAIN.fullmatch(label))
+
+
+def _blocks_of(now: Mapping[str, Value], size: int) -> int:
+    """The blocks that mkfs.xfs makes on a device of `size` bytes for the stripe of a file system; 0 where it makes none."""
+    unit, disks = (int(str(now.get(key) or 0)) for key in ("su", "sw"))
+    try:
+        return xfs.xfs(size, su_bytes=unit, sw=disks).blocks if now.get("block") == xfs.BLOCK else 0
+    except ValueError:
+        return 0
 
 
 XFS = Xfs(

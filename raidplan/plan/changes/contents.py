@@ -13,8 +13,12 @@ from raidplan.geometry import luks
 from raidplan.plan.changes.answer import Answer, Before, Reason, by_apply, by_hand, impossible
 
 KEY_CHANGED = by_hand("cryptsetup luksChangeKey {node}")
-ENCRYPTION_REFRESHED = by_hand("cryptsetup refresh {name}")
-ENCRYPTION_RESIZED = by_hand("cryptsetup resize {name}")
+ENCRYPTION_REFRESHED = by_hand("cryptsetup refresh {options}{name}")
+ENCRYPTION_CLOSED = by_hand("cryptsetup close {name}")
+ENCRYPTION_GROWN = by_hand("cryptsetup resize {name}")
+"""Before what is on it."""
+ENCRYPTION_SHRUNK = by_hand("cryptsetup resize --size={sectors} {name}", before=(Before.CONTENTS_SHRUNK,))
+"""In sectors of 512 bytes; after what is on it, and before its device."""
 GROUP_EXTENDED = by_hand("vgextend {group} {new}")
 GROUP_REDUCED = by_hand("pvmove {old}", "vgreduce {group} {old}", before=(Before.DEVICE_LATER,))
 PHYSICAL_GROWN = by_hand("pvresize {node}")
@@ -38,6 +42,13 @@ SWAP_LABEL = by_apply("swaplabel --label {label} {node}", before=(Before.UNUSED_
 SWAP_PRIORITY = by_apply("swapoff {node}", "swapon --priority={priority} {node}")
 """Linux gives a priority when an area is taken into use, and not after (swapon(2))."""
 SWAP_OFF = by_apply(SWAP_PRIORITY.commands[0])
+SWAP_RESIZED = by_hand(
+    SWAP_OFF.commands[0],
+    "mkswap --uuid={uuid} --label={label} {node}",
+    "swapon {node}",
+    called="swapoff, mkswap, swapon",
+)
+"""On a device of another size; the size in the header of an area is not read, so that `apply` leaves the area as it is."""
 
 REMOUNTED = by_apply(
     "mount --options-source=disable -o {options} {point}",
@@ -45,7 +56,8 @@ REMOUNTED = by_apply(
     called="mount --options remount",
 )
 """Without fstab, since its line may have options that no remount takes."""
-MOUNTED_ELSEWHERE = by_hand("umount {point}", "mount {new}")
+UNMOUNTED = by_hand("umount {point}")
+MOUNTED_ELSEWHERE = by_hand(*UNMOUNTED.commands, "mount {new}")
 
 AS_MADE = by_hand(before=(Before.AS_MADE,), called="none")
 """A property that is fixed when the object is made: nothing is to be done about it when that grows."""
