@@ -26,7 +26,7 @@ from raidplan.render.sets_words import sets_shape, sets_words
 from raidplan.render.visible import visible
 
 MANY = 8
-"""So many rows of a kind are shown."""
+"""The most rows of a kind that are shown."""
 WHOLE = {"running": "the running system", "boot": "the next start"}
 KINDS = ("bus", "controller", "multiplier", "expander", "enclosure", "power", "disk")
 WIDE = 120

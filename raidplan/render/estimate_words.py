@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WORTH = 1.02
 """A gain of less is not worth a line."""
 NAMES = 8
-"""So many names, or ranges of names, are written out."""
+"""The most names, or ranges of names, that are written out."""
 FEW = 3
 """More names than these are ranges, where they can be."""
 ADVICE = {
