@@ -9,6 +9,7 @@ from raidplan.cli import arguments_of_changes as changing
 from raidplan.cli.options import (
     add_all_steps,
     add_devices,
+    add_layout,
     add_limit,
     add_machine,
     add_output,
@@ -52,7 +53,7 @@ def _plan(parser: argparse.ArgumentParser) -> None:
         "Shows what apply would do, and writes nothing. By default for this machine: what stands "
         "already is left out, and what is in the way is refused with exit code 4. `apply` takes the JSON form: -o plan.json."
     )
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_layout(parser)
     add_machine(parser, "look at no machine: the whole plan, as for blank disks")
     add_devices(parser)
     parser.add_argument(
@@ -102,7 +103,7 @@ def _estimate(parser: argparse.ArgumentParser) -> None:
         "Says how fast each array can be at most, alone and with all arrays under load, what is the "
         "bottleneck, how long a rebuild takes, and what survives the loss of what. Needs no machine."
     )
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_layout(parser)
     add_output(parser, "text", "json", "html")
 
 
@@ -114,7 +115,7 @@ def _rehearse(parser: argparse.ArgumentParser) -> None:
         "what was observed is what estimate predicts. Touches no disk of this machine. Exits with 1 where something differs, with "
         "5 where the control did not fail."
     )
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_layout(parser)
     parser.add_argument(
         "--from",
         dest="before",
@@ -191,7 +192,7 @@ def _draw(parser: argparse.ArgumentParser) -> None:
         "Draws the machine: what stands on the disks, and the wiring with the rates of its links. "
         "svg is a picture for any browser, in light or dark; mermaid is text that GitHub draws in a pull request."
     )
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_layout(parser)
     add_output(parser, "svg", "mermaid")
 
 
@@ -201,7 +202,7 @@ def _show(parser: argparse.ArgumentParser) -> None:
         "Prints the plain form that a layout means: ranges written out, the hardware's file "
         "joined, members picked from pools and, as comments, why these. Your own comments are not kept."
     )
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_layout(parser)
     add_output(parser, "yaml")
 
 
