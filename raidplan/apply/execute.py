@@ -22,7 +22,7 @@ from raidplan.facts.failure import Failure, failures_of
 from raidplan.plan.step import Plan, RenewInitramfs, Step
 
 TELL_SECONDS = 1.0
-"""Between two looks at how far the running steps are."""
+"""The seconds between two looks at how far the running steps are."""
 WORKERS = 8
 
 

@@ -39,7 +39,7 @@ class Sync:
     bytes_per_second: int
     """0 as long as the kernel has not measured it."""
     waits: bool = False
-    """For another array on the same disks."""
+    """True while md lets it wait for the sync of another array on the same disks."""
     boots: bool = False
     """GRUB reads it, and may read a member that is rebuilt."""
 
@@ -50,7 +50,7 @@ class Sync:
 
     @property
     def seconds_left(self) -> int | None:
-        """At the present speed."""
+        """The seconds until the sync ends at its present speed; None if the kernel tells no speed."""
         if not self.total or not self.bytes_per_second:
             return None
         return max(0, self.total - self.done) // self.bytes_per_second

@@ -29,7 +29,7 @@ APPEAR_SECONDS = 120
 """How long a device may take to appear after the program that makes it has finished."""
 LOOK_AGAIN_SECONDS = 0.2
 ASK_AGAIN_SECONDS = 10
-"""After these udev is asked to look again: a device that is closed while udev looks at it for another reason goes unseen."""
+"""The seconds after which udev is asked to look again: a device that is closed while udev looks at it for another reason goes unseen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Work:
     decided: Decided
     headers: Path | None = None
     begun: dict[str, float] = field(default_factory=dict)
-    """When each step was begun, by the clock that never goes back."""
+    """The time at which each step was begun, by the clock that never goes back."""
     shares: dict[str, float] = field(default_factory=dict)
     """The share of its work that each step has done, for steps that report it."""
     reported: dict[str, int] = field(default_factory=dict)

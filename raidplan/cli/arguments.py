@@ -6,17 +6,17 @@ import argparse
 from collections.abc import Callable, Mapping
 
 from raidplan.cli import arguments_of_changes as changing
+from raidplan.cli.arguments_of_rehearse import rehearse
 from raidplan.cli.options import (
     add_all_steps,
     add_devices,
+    add_layout,
     add_limit,
     add_machine,
     add_output,
     add_settings,
     add_state,
     add_target,
-    from_zero,
-    whole_number,
 )
 
 
@@ -52,7 +52,7 @@ def _plan(parser: argparse.ArgumentParser) -> None:
         "Shows what apply would do, and writes nothing. By default for this machine: what stands "
         "already is left out, and what is in the way is refused with exit code 4. `apply` takes the JSON form: -o plan.json."
     )
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_layout(parser)
     add_machine(parser, "look at no machine: the whole plan, as for blank disks")
     add_devices(parser)
     parser.add_argument(
@@ -102,87 +102,8 @@ def _estimate(parser: argparse.ArgumentParser) -> None:
         "Says how fast each array can be at most, alone and with all arrays under load, what is the "
         "bottleneck, how long a rebuild takes, and what survives the loss of what. Needs no machine."
     )
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_layout(parser)
     add_output(parser, "text", "json", "html")
-
-
-def _rehearse(parser: argparse.ArgumentParser) -> None:
-    """A layout, or two, what is tried of it, and the virtual machine."""
-    parser.description = (
-        "Makes a virtual machine with the layout's disks and wiring, applies the layout there, boots it, then pulls every disk and "
-        "component while all file systems are written to, damages what lies on them, boots it with parts away, and says whether "
-        "what was observed is what estimate predicts. Touches no disk of this machine. Exits with 1 where something differs, with "
-        "5 where the control did not fail."
-    )
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
-    parser.add_argument(
-        "--from",
-        dest="before",
-        metavar="OLD",
-        help="rehearse the change: apply the layout OLD, fill it, apply LAYOUT with kills and power cuts, read everything back",
-    )
-    parser.add_argument(
-        "--measure",
-        action="store_true",
-        help="measure the rates of all arrays instead, with links and disks as throttles that are scaled down alike",
-    )
-    _add_faults(parser)
-    _add_twin(parser)
-    add_output(parser, "text", "json", "markdown", "html")
-
-
-def _add_faults(parser: argparse.ArgumentParser) -> None:
-    """The faults of a rehearsal, its scale and its seed."""
-    parser.add_argument(
-        "--faults",
-        metavar="WHICH",
-        help="all, none, or some of disks, components, pairs, replaced, media, boot and names of disks and components, with commas "
-        "(default: all)",
-    )
-    parser.add_argument(
-        "--pairs",
-        type=from_zero,
-        metavar="N",
-        help="at most N pairs of disks, drawn by the seed (default: 6)",
-    )
-    parser.add_argument(
-        "--scale",
-        type=whole_number,
-        metavar="N",
-        default=1,
-        help="divide sizes by N (default: 1, true sizes in sparse files)",
-    )
-    parser.add_argument(
-        "--seed", type=int, metavar="N", help="draw the pairs as the rehearsal did that printed this seed"
-    )
-
-
-def _add_twin(parser: argparse.ArgumentParser) -> None:
-    """The image of the virtual machine, and what is left of it."""
-    parser.add_argument(
-        "--suite",
-        metavar="NAME",
-        default="bookworm",
-        help="the Debian release of the twin (default: bookworm)",
-    )
-    parser.add_argument(
-        "--image",
-        metavar="FOLDER",
-        help="use an image that was made elsewhere; --suite is without effect then",
-    )
-    parser.add_argument(
-        "--keep",
-        metavar="FOLDER",
-        help="leave the files of the virtual machine and its console log there: in a folder that is new or empty",
-    )
-    parser.add_argument(
-        "--logs",
-        metavar="FOLDER",
-        help="leave the console log and the events of each apply there: in a folder that is new or empty",
-    )
-    parser.add_argument(
-        "--shell", action="store_true", help="open a shell in the virtual machine once the layout stands"
-    )
 
 
 def _draw(parser: argparse.ArgumentParser) -> None:
@@ -191,7 +112,7 @@ def _draw(parser: argparse.ArgumentParser) -> None:
         "Draws the machine: what stands on the disks, and the wiring with the rates of its links. "
         "svg is a picture for any browser, in light or dark; mermaid is text that GitHub draws in a pull request."
     )
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_layout(parser)
     add_output(parser, "svg", "mermaid")
 
 
@@ -201,7 +122,7 @@ def _show(parser: argparse.ArgumentParser) -> None:
         "Prints the plain form that a layout means: ranges written out, the hardware's file "
         "joined, members picked from pools and, as comments, why these. Your own comments are not kept."
     )
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_layout(parser)
     add_output(parser, "yaml")
 
 
@@ -301,7 +222,7 @@ ARGUMENTS: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {
     "discover": _discover,
     "layouts": _layouts,
     "export": _export,
-    "rehearse": _rehearse,
+    "rehearse": rehearse,
     "loops": changing.loops,
     "schema": _schema,
     "lsp": _lsp,

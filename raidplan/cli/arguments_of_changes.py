@@ -10,6 +10,8 @@ from raidplan.cli.options import (
     add_confirm,
     add_consent,
     add_devices,
+    add_layout,
+    add_layout_or_plan,
     add_state,
     add_target,
     whole_number,
@@ -29,9 +31,7 @@ def apply(parser: argparse.ArgumentParser) -> None:
         "Makes the machine what the layout says. Shows the plan, asks for the host's name, and "
         "refuses (exit code 4) before the first write whatever is in doubt."
     )
-    parser.add_argument(
-        "layout", metavar="LAYOUT|PLAN", help="a layout, or a plan made by `plan --format json` (*.json)"
-    )
+    add_layout_or_plan(parser, "a layout, or a plan made by `plan --format json` (*.json)")
     add_consent(parser)
     add_devices(parser)
     add_state(parser)
@@ -50,7 +50,7 @@ def adopt(parser: argparse.ArgumentParser) -> None:
         "there, without changing it (file systems that are not mounted are checked from end to end), and enters "
         "those that are whole, so that `apply` goes on from them. Exit code 1 if some are not."
     )
-    parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
+    add_layout_or_plan(parser)
     parser.add_argument(
         "--forget",
         metavar="OBJECT",
@@ -87,7 +87,7 @@ def mount(parser: argparse.ArgumentParser) -> None:
         "below --target. Makes nothing; refuses where a disk is missing, unless with --degraded. Exit code 3 if it was "
         "brought up in part, 4 if nothing was done."
     )
-    parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
+    add_layout_or_plan(parser)
     parser.add_argument(
         "--read-only",
         action="store_true",
@@ -105,7 +105,7 @@ def umount(parser: argparse.ArgumentParser) -> None:
         "Unmounts what `mount` or `apply --target` mounted below --target, deactivates the volumes and stops the arrays. Refuses "
         "as long as something else is mounted there."
     )
-    parser.add_argument("layout", metavar="LAYOUT|PLAN", help="a layout, or a plan as JSON (*.json)")
+    add_layout_or_plan(parser)
     add_devices(parser)
     add_target(parser)
     add_colour(parser)
@@ -116,7 +116,7 @@ def loops(parser: argparse.ArgumentParser) -> None:
     parser.description = LOOPS
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("action", choices=("up", "down"), metavar="up|down", help="make them, or remove them")
-    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+    add_layout(parser)
     parser.add_argument("--directory", metavar="D", help="where the files lie; ./HOST.loops by default")
     parser.add_argument(
         "--scale",

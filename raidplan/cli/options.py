@@ -59,6 +59,18 @@ def format_of(file: str | None, given: str | None, formats: Sequence[str]) -> st
     return given
 
 
+def add_layout(parser: argparse.ArgumentParser) -> None:
+    """The layout file of a command that takes one."""
+    parser.add_argument("layout", metavar="LAYOUT", help="a layout file; - is standard input")
+
+
+def add_layout_or_plan(
+    parser: argparse.ArgumentParser, text: str = "a layout, or a plan as JSON (*.json)"
+) -> None:
+    """The layout or plan of a command that works on a machine."""
+    parser.add_argument("layout", metavar="LAYOUT|PLAN", help=text)
+
+
 def add_all_steps(parser: argparse.ArgumentParser) -> None:
     """The option of a command that shows a plan."""
     parser.add_argument("--all-steps", action="store_true", help="show every step with its command")

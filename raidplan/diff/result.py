@@ -60,9 +60,9 @@ class Change:
     old: Value
     new: Value
     how: Way | None
-    """None if nothing changes it in place."""
+    """The way to change it in place; None if there is none."""
     of_member: bool = False
-    """It is about one of the members of an array."""
+    """True for a property of one member of an array, not of the array itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Thing:
     """A thing that is not what it was."""
 
     path: Path
-    """In the new layout; in the old one if it is destroyed."""
+    """The path of the thing in the new layout; in the old layout if the thing is destroyed."""
     fate: Fate
     changes: tuple[Change, ...] = ()
     figures: Figures = field(default_factory=dict, hash=False)

@@ -30,9 +30,9 @@ class Load(NamedTuple):
     watts: float
     """Running, with the usual figures; a disk that two supplies feed counts at both, as one may fail."""
     least_watts: float
-    """As little as it can be: only what is known to be a hard disk, shared by its supplies."""
+    """The least power while running: of the disks that are known to be hard disks alone, each shared by its supplies."""
     start_amps: float
-    """At 12 V while the disks start: all at once, or one after another where the spin-up is staggered."""
+    """The current at 12 V while the disks start: all at once, or one after another where the spin-up is staggered."""
     least_start_amps: float
 
 

@@ -16,7 +16,7 @@ class Rate:
     """An upper bound, and what sets it."""
 
     bytes_per_second: float | None = None
-    """None if nothing on the way is known."""
+    """The upper bound; None if no rate on the way is known."""
     bottlenecks: tuple[Resource, ...] = ()
     """All are equally full; the first names them."""
     relieved: float | None = None
@@ -72,7 +72,7 @@ class Estimate:
     """Bytes; of a file system, what is left for files."""
     alone: Figures
     together: Figures
-    """While all arrays are at work."""
+    """The figures while all arrays are at work."""
     fate: Fate
     missing: tuple[Missing, ...]
     on: str = ""
@@ -88,7 +88,7 @@ class Gain:
 
     bottlenecks: tuple[Resource, ...]
     disks: tuple[str, ...]
-    """Behind them, and in an array."""
+    """The disks behind these bottlenecks that are members of an array."""
     now: tuple[float | None, float | None]
     """Read and written; None if nothing limits one of the arrays as far as is known."""
     then: tuple[float | None, float | None]
@@ -111,7 +111,7 @@ class MachineEstimate:
     fates: Mapping[str, Fate]
     """`machine`, the running system, and `boot`, if the layout has one."""
     boot_loader_installed: bool | None = None
-    """By the plan of the layout; None if it makes no root file system."""
+    """Whether the plan of the layout installs a boot loader; None if it makes no root file system."""
 
 
 @dataclass(frozen=True, slots=True)

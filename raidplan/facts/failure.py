@@ -26,7 +26,7 @@ class Failure:
     place: str = ""
     figures: Figures = field(default_factory=dict, hash=False)
     uses: tuple[Use, ...] = ()
-    """Those that kept a step from being begun."""
+    """The users of a device that kept a step from being begun."""
 
 
 def failure(case: FailureCase, place: object = "", **figures: Figure) -> Failure:
@@ -35,7 +35,7 @@ def failure(case: FailureCase, place: object = "", **figures: Figure) -> Failure
 
 
 class Failed(ValueError):
-    """Something was not done to its end, or cannot be used, for these reasons; as text, for a journal, which keeps no sentences."""
+    """Work that did not come to its end, or a thing that cannot be used, for one or more reasons; its text is for a journal, which keeps no sentences."""
 
     def __init__(self, *failures: Failure) -> None:
         super().__init__("; ".join(f"{each.case} {each.place} {dict(each.figures)}" for each in failures))

@@ -214,7 +214,7 @@ def _archives(source: BufferedReader, image: Path) -> Iterator[tuple[str, bytes]
 
 
 def _skip_zeroes(source: BufferedReader) -> bool:
-    """Something else than padding follows."""
+    """Skips padding; True if anything else follows."""
     while start := source.peek(4096):
         zeroes = len(start) - len(start.lstrip(b"\0"))
         source.read(zeroes)

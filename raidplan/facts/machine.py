@@ -47,7 +47,7 @@ class PartitionFact:
     size: int
     name: str = ""
     signatures: tuple[str, ...] = ()
-    """In words, as those of a disk."""
+    """The signatures on it in words, as `DiskFact.signatures` has them: `ext4 at 0x438`."""
     holds: tuple[str, ...] = ()
     """The types of the signatures, in libblkid's words; none if it could not be read."""
 
@@ -82,7 +82,7 @@ class Trace:
     label: str = ""
     detail: str = ""
     members: int = 0
-    """For an array: its number of members when complete."""
+    """The number of members of the array when complete; 0 if the trace is of no array."""
     where: Where = "disk"
     """The kind of the range."""
 
@@ -137,7 +137,7 @@ class BlockFact:
     """`disk`, `partition`, `array`, `volume` (of LVM), `mapping` (an opened encryption), or the kernel's name for anything else."""
     size: int
     start: int = 0
-    """For a partition: its start on the disk."""
+    """The start of a partition on its disk, in bytes; 0 for anything else."""
     below: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     """Direct users that are no block devices themselves: `mounted at /data`, `swap`."""
@@ -146,9 +146,9 @@ class BlockFact:
     content: tuple[str, ...] = ()
     """The content in words, of the device alone; without `found`, content that libblkid does not recognise."""
     state: str = ""
-    """For an array, its state in the kernel's word."""
+    """The state of an array in the kernel's word; empty for anything else."""
     group: str = ""
-    """For a volume, the UUID of its group."""
+    """The UUID of a volume's group; empty for anything else."""
     unknown_from: int = -1
     """The start of bytes that nothing recognises; -1 where there are none, or nobody knows."""
 

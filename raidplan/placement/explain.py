@@ -24,7 +24,7 @@ class Placement:
 
     array: str
     members: tuple[str, ...]
-    """In slot order."""
+    """The members in slot order."""
     why: tuple[str, ...]
     """Clauses about the array: `it survives the loss of any one multiplier`."""
     spares: tuple[str, ...] = ()

@@ -108,7 +108,7 @@ def loads(problem: Problem, members: Sequence[int]) -> Counter[int]:
 
 
 def spread(problem: Problem, number: int, picked: Picked) -> Spread:
-    """Where the members hang."""
+    """The spread of the picked members over the places where they hang."""
     demand = problem.demands[number]
     every = (*picked.members, *picked.spares)
     held = loads(problem, picked.members)

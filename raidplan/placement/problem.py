@@ -125,7 +125,7 @@ class Picked(NamedTuple):
 
 
 Choice = tuple[Picked, ...]
-"""For each demand."""
+"""The devices picked for each demand, in the order of the demands."""
 
 
 @dataclass(frozen=True)

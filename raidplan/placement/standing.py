@@ -16,7 +16,7 @@ Arrays = Mapping[str, Mapping[str, Value]]
 
 
 class Standing(NamedTuple):
-    """By name; the members in slot order."""
+    """The devices that an array has, by their names in the layout; the members in slot order."""
 
     members: tuple[str, ...]
     spares: tuple[str, ...]

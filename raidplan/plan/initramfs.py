@@ -95,7 +95,7 @@ GENERATORS = {each.name: each for each in (INITRAMFS_TOOLS,)}
 UNKNOWN = ("dracut",)
 """Programs that make images as well, and have no record."""
 OF_OTHERS = "initramfs-*.img"
-"""Their images in /boot (dracut(8))."""
+"""The images in /boot that these programs make (dracut(8))."""
 
 
 def image_makers() -> frozenset[str]:

@@ -31,7 +31,7 @@ from raidplan.render.statements import cause_text, statement_text, statement_tex
 from raidplan.review.located import Accepted, Located
 
 NAMES = 8
-"""So many names are written out."""
+"""The most names that are written out."""
 NOT_KNOWN = "not known"
 MARKS = {
     "created": "+", "destroyed": "-", "re-created": "-/+", "reshaped": "~", "changed": "~", "renamed": "~", "exchanged": "-/+",

@@ -6,27 +6,29 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from raidplan.base.groups import groups_by
-from raidplan.base.size import human
 from raidplan.base.words import counted, plural
-from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, MachineEstimate, Rate
+from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, Rate
 from raidplan.estimate.survival import Sets
 from raidplan.estimate.survival.smallest import MOST_LOSSES
 from raidplan.render.colour import Styles, styles
 from raidplan.render.estimate_words import (
+    alike,
     bottleneck,
+    capacity,
     described,
     gain_words,
     mb,
     missing_words,
     more,
     named,
+    power,
     shape,
 )
 from raidplan.render.sets_words import sets_shape, sets_words
 from raidplan.render.visible import visible
 
 MANY = 8
-"""So many rows of a kind are shown."""
+"""The most rows of a kind that are shown."""
 WHOLE = {"running": "the running system", "boot": "the next start"}
 KINDS = ("bus", "controller", "multiplier", "expander", "enclosure", "power", "disk")
 WIDE = 120
@@ -51,15 +53,14 @@ def estimate_text(estimates: Estimates, *, colour: bool = False) -> str:
         _gains(estimates),
     ):
         lines += ["", *section] if section else []
-    lines += ["", *_machine(estimates.machine), *_missing(estimates)]
+    lines += ["", f"power: {power(estimates.machine)}", *_missing(estimates)]
     return "\n".join(lines) + "\n"
 
 
 def _array(group: Sequence[Estimate], style: Styles) -> Iterator[str]:
     first = group[0]
-    size = human(first.capacity) if first.capacity is not None else "size not known"
     each = " each" if len(group) > 1 else ""
-    yield f"{style['bold'](named([thing.name for thing in group]))}: {visible(described(first))}, {size}{each}"
+    yield f"{style['bold'](named([thing.name for thing in group]))}: {visible(described(first))}, {capacity(first)}{each}"
     rows = [
         ("", "MB/s", "bottleneck", "without it"),
         ("read", *_cells(first.alone.read)),
@@ -85,9 +86,8 @@ def _users(estimates: Estimates) -> list[str]:
     rows: list[Sequence[str]] = [("on them", "", "capacity", "read", "write", "full load: read", "write")]
     for group in groups[:MANY]:
         first = group[0]
-        room = human(first.capacity) if first.capacity is not None else "not known"
-        what = described(first) if len(group) == 1 else first.what
-        names = named([thing.name for thing in group])
+        names, what = alike(group)
+        room = capacity(first, "not known")
         rows.append((names, visible(what), room, *_rates(first.alone), *_rates(first.together)))
     if len(groups) > MANY:
         rows.append((f"and {sum(map(len, groups[MANY:]))} more", *[""] * 6))
@@ -186,11 +186,6 @@ def _gains(estimates: Estimates) -> list[str]:
 def _missing(estimates: Estimates) -> list[str]:
     lines = [f"  {words}" for words in missing_words(estimates.missing)]
     return ["not stated, and no limit here where nothing is assumed:", *lines] if lines else []
-
-
-def _machine(machine: MachineEstimate) -> Iterator[str]:
-    base = "" if machine.base_watts_known else " for the disks alone (base_watts is not stated)"
-    yield f"power: {machine.watts:.0f} W{base}; {machine.spinup_amps_12v:.1f} A at 12 V while the disks start"
 
 
 def _table(rows: Sequence[Sequence[str]], style: Styles) -> Iterator[str]:

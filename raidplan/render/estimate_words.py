@@ -13,12 +13,12 @@ from raidplan.render.visible import visible
 if TYPE_CHECKING:
     from raidplan.estimate.links import Missing
     from raidplan.estimate.machine import Resource
-    from raidplan.estimate.result import Estimate, Gain
+    from raidplan.estimate.result import Estimate, Gain, MachineEstimate
 
 WORTH = 1.02
 """A gain of less is not worth a line."""
 NAMES = 8
-"""So many names, or ranges of names, are written out."""
+"""The most names, or ranges of names, that are written out."""
 FEW = 3
 """More names than these are ranges, where they can be."""
 ADVICE = {
@@ -35,6 +35,23 @@ ADVICE = {
 def described(thing: Estimate) -> str:
     """`raid6 of 8`, `xfs on s0`."""
     return f"{thing.what} on {thing.on}" if thing.on else thing.what
+
+
+def alike(group: Sequence[Estimate]) -> tuple[str, str]:
+    """The names of things that are alike, and what they are; of one alone also what it is on."""
+    first = group[0]
+    return named([thing.name for thing in group]), described(first) if len(group) == 1 else first.what
+
+
+def capacity(thing: Estimate, unknown: str = "size not known") -> str:
+    """The size of a thing: `21.0 TB`."""
+    return human(thing.capacity) if thing.capacity is not None else unknown
+
+
+def power(machine: MachineEstimate) -> str:
+    """The power while running and the current of the start: `480 W; 66.0 A at 12 V while the disks start`."""
+    base = "" if machine.base_watts_known else " for the disks alone (base_watts is not stated)"
+    return f"{machine.watts:.0f} W{base}; {machine.spinup_amps_12v:.1f} A at 12 V while the disks start"
 
 
 def shape(thing: Estimate) -> Hashable:

@@ -64,7 +64,7 @@ class PlanLine:
 
     @property
     def says(self) -> str:
-        """Their sentences, each with the number of its steps in front."""
+        """The sentences of the groups, each with the number of its steps in front."""
         return "; ".join(group.count + group.says for group in self.groups)
 
     @property
@@ -96,9 +96,9 @@ class PlanLine:
 
 
 PLACE = 11
-"""So many characters of numbers stand in front of a line."""
+"""The number of characters that the numbers in front of a line take."""
 ROOM = 110
-"""So many characters of sentences are one line."""
+"""The most characters of sentences on one line."""
 
 
 def rows(plan: Plan) -> Iterator[PlanLine]:

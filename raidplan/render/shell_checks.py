@@ -22,7 +22,7 @@ from raidplan.render.visible import visible
 OWN_TOOLS = ("awk", "blkid", "lsblk", "readlink", "sed", "wipefs")
 """The programs that the functions run beyond the tools that every system has."""
 TARGET_TOOLS = ("chroot", "cmp", "findmnt", "mount", "unshare")
-"""Those that run programs of the system below a target, and see what is mounted there."""
+"""The further programs for a plan with a target: they run programs of the system below it, and see what is mounted there."""
 ELSEWHERE = "this script makes /, and no system runs from that yet: in a rescue system, make it by raidplan plan --target /mnt --format shell"
 """The refusal of a plan without a target on a machine that would become another one."""
 CLEARING_TOOLS = ("blockdev", "cmp", "dd", "grep")

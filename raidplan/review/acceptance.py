@@ -29,7 +29,7 @@ _COMMENT = re.compile(
     rf"#\s*raidplan:\s*allow\[\s*({_NAMES})\s*\](?:\s+until=(\S+))?\s+(\S.*)", re.IGNORECASE
 )
 _DATE = re.compile(r"\buntil\b(?:\s*[=:]|\s+[0-9]{4}-)|^until\b", re.IGNORECASE)
-"""In a reason: what was meant to end it."""
+"""Words of a reason that were meant as the date on which the acceptance ends."""
 FORM = "# raidplan: allow[rule-name] reason"
 
 
@@ -43,7 +43,7 @@ class _Allowance:
     span: Span
     """The place of the rule's name."""
     place: str
-    """In words: `at arrays.s0`, `in line 7`."""
+    """The place of the acceptance in words: `at arrays.s0`, `in line 7`."""
     path: Path = ()
     """The path of its entry in `allow:`; nothing for a comment."""
     at: str = ""

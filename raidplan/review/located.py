@@ -17,7 +17,7 @@ class Replacement:
     span: Span
     """The place of that value; without one, of what is to hold the new one."""
     old: object = field(default=None, compare=False)
-    """As it is written; None where nothing is."""
+    """The present value as the file has it; None if the file has none there."""
 
     @property
     def action(self) -> str:

@@ -57,7 +57,7 @@ class Revision:
         return text.removeprefix("\ufeff"), ""
 
     def has(self, file: str) -> bool:
-        """There is something by that name."""
+        """Whether the revision has a file or a folder of that name."""
         return bool(
             _git(self.top, "ls-tree", "-z", "--full-tree", self.tree, "--", self._inside(file)).stdout
         )

@@ -56,7 +56,7 @@ def conflicting_consistency(topology: Topology) -> Iterator[Hit]:
 
 
 Conflict = tuple[str, str, dict[str, str | None], str]
-"""Its key and message, the values of keys that end it, and further advice."""
+"""A conflict: the key that it is about, its message, the values of keys that end it, and further advice."""
 
 
 def _without_redundancy(name: str, array: Array) -> Conflict | None:

@@ -31,7 +31,7 @@ class Wiring:
         self.plugs = list(_plugs(hardware))
         """Everything that may hang on a component, in the layout's order."""
         self.components: dict[str, Plug] = {}
-        """By name; of two with one name, the first."""
+        """The components by name; the first of two that have one name."""
         self.hanging: dict[str, list[Plug]] = {}
         """The disks and components directly below each name, known or not."""
         self.enclosures: dict[str, list[str]] = {}

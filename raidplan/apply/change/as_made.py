@@ -48,9 +48,9 @@ def fewer_inodes(plan: Plan, kept: Plan) -> Iterator[Note]:
 
 
 def _fronts(steps: tuple[Step, ...], machine: Machine) -> Iterator[tuple[str, Proof]]:
-    """By step, physical volumes and encryptions that were made for another number of members."""
+    """The physical volumes and encryptions that were made for another number of members, each with the id of its step."""
     chunks: dict[str, frozenset[int]] = {}
-    """By step, the chunks of all arrays that its object stands on."""
+    """The chunks of all arrays that the object of a step stands on, by step."""
     for step in steps:  # each behind what it needs
         proof = step.proof
         chunk = proof.expect.get("chunk") if proof and proof.kind == "array" else None

@@ -16,11 +16,11 @@ class AsFound:
     """The sectors of one device, or one swap file."""
 
     sectors: bytes | None = None
-    """As `journal/sectors.py` packs them: empty where too many are full. None where they could not be read."""
+    """The sectors as `journal/sectors.py` packs them: empty if too many are full, None if they could not be read."""
     array: Proof | None = None
     """The array that it is to be a member of, to which mdadm and the kernel may have written by themselves."""
     journal: bool = False
-    """It is the write journal of that array."""
+    """True for the device that is to be the write journal of that array."""
     file: tuple[int, ...] = ()
     """The state of a swap file, as `devices/guard.py` tells it."""
 

@@ -40,12 +40,12 @@ class Past:
 
     made: frozenset[str] = frozenset()
     made_at: Mapping[str, str] = field(default_factory=dict)
-    """For each of those, the time of its last record (UTC, ISO 8601)."""
+    """The time of the last record of each object in `made` (UTC, ISO 8601)."""
     standing: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """For each step that made an object in any run, its fingerprints at that time; after the comparison with a plan and its
     disks, only the steps that are the same, on the same disks."""
     below: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """For each of those, by device that it wrote over, the fingerprint of the disks below it at that time. Earlier journals have none."""
+    """The fingerprint of the disks below each device that a step wrote over then, by step as in `standing`. Earlier journals have none."""
     same_disks: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """For each of those, after the comparison with a plan and its disks: the devices whose disks are still the same, in whatever form
     the step is now."""
@@ -58,9 +58,9 @@ class Past:
     begun: frozenset[str] = frozenset()
     """Steps that were begun and, as far as is known, not finished."""
     plans: Mapping[str, str] = field(default_factory=dict)
-    """For each of those, in their order, the digest of the plan by which it was begun."""
+    """The digest of the plan by which each step in `begun` was begun; by step, in the order of their beginning."""
     clocks: Mapping[str, int] = field(default_factory=dict)
-    """For each of those, the start of its run in seconds since 1970: `World.clock` of that run."""
+    """The start of the run of each step in `begun`, in seconds since 1970: `World.clock` of that run."""
     ended: frozenset[str] = frozenset()
     moved: frozenset[str] = frozenset()
     """After the comparison with a plan and its disks: the steps that finished on devices of the same names, but another of
@@ -80,7 +80,7 @@ class Past:
     marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """For each step that was begun or finished: its fingerprint for each device, as `step_fingerprints.py` writes it."""
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """For each of those, after the comparison with a plan and its disks: the devices that this very step worked on."""
+    """The devices that this very step worked on, by step as in `marks`; after the comparison with a plan and its disks."""
     listed: Mapping[str, tuple[Loss, ...]] = field(default_factory=dict)
     """For each step of this run that clears a device: what was listed of it before that was begun."""
     sectors: Mapping[str, str] = field(default_factory=dict)

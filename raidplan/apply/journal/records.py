@@ -73,19 +73,19 @@ class _Sum:
     made: set[str] = field(default_factory=set)
     made_at: dict[str, str] = field(default_factory=dict)
     standing: dict[str, tuple[str, Mapping[str, str], Mapping[str, str]]] = field(default_factory=dict)
-    """By step: the object that it made, its fingerprints, and those of the disks below."""
+    """The object that each step made, the fingerprints of the step, and those of the disks below; by step."""
     finished: set[str] = field(default_factory=set)
     finished_before: frozenset[str] = frozenset()
     """The steps that were finished when the last run began."""
     origins: dict[str, Origin] = field(default_factory=dict)
     begun: dict[str, str] = field(default_factory=dict)
-    """By step, in order, the digest of the plan by which it was begun."""
+    """The digest of the plan by which each step was begun; by step, in the order of their beginning."""
     clocks: dict[str, int] = field(default_factory=dict)
     ended: dict[str, None] = field(default_factory=dict)
-    """In order."""
+    """The steps that ended, in that order; the values mean nothing."""
     marks: dict[str, Mapping[str, str]] = field(default_factory=dict)
     disk_marks: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    """By step, the fingerprints of the disks below its devices."""
+    """The fingerprints of the disks below each device of a step, by step."""
     listed: dict[str, tuple[Loss, ...]] = field(default_factory=dict)
     sectors: dict[str, str] = field(default_factory=dict)
     erased: set[str] = field(default_factory=set)

@@ -59,13 +59,13 @@ class NoRoom(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Right before the first step of a run, or of what is left of one."""
+    """The plan, the machine and the journal right before the first step of a run that begins or goes on."""
 
     whole: Plan
     left: Plan
     disks: Mapping[str, DiskFact]
     machine: Machine
-    """With its disks by their names in the layout."""
+    """The machine as it was read, with its disks by their names in the layout."""
     past: Past
     """The journal's knowledge of the run so far; empty for a run that is over."""
     world: World

@@ -49,7 +49,7 @@ class Way:
 
     @property
     def is_left(self) -> bool:
-        """Something is not restored yet."""
+        """Whether something is not restored yet."""
         return bool(self.files or self.units or any(self.pieces.values()))
 
 

@@ -136,7 +136,7 @@ class FilesystemType:
     changed: Mapping[str, Answer] = field(default_factory=dict, hash=False)
     """Other properties that can be changed, of those that are read back."""
     stripe: tuple[str, ...] = ()
-    """Those that follow from the stripe of the device."""
+    """The properties that follow from the stripe of the device."""
     uuid_mode: str = ""
     """The program that gives it another UUID, and its mode; empty where there is none."""
     another_uuid: str = ""

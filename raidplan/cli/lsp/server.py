@@ -38,7 +38,7 @@ class Workspace:
 
     texts: dict[str, str] = field(default_factory=dict)
     loaded: dict[str, Loaded] = field(default_factory=dict)
-    """By layout; a file of hardware is checked with the layout that names it."""
+    """The layouts as they were read, by file; a hardware file is checked with the layout that names it."""
     layouts: dict[str, Layout] = field(default_factory=dict)
     """The last one that could be read, which knows the names."""
     shown: dict[str, set[str]] = field(default_factory=dict)

@@ -20,7 +20,7 @@ class Component(NamedTuple):
     """bus, controller, multiplier, expander, enclosure, power or disk."""
     path: Path
     disks: tuple[str, ...]
-    """In the layout's order."""
+    """The disks that are gone without it, in the layout's order."""
     board: bool = False
     """The machine itself is fed by it alone."""
     shared: tuple[str, ...] = ()

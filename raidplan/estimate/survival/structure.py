@@ -30,11 +30,11 @@ class Stand(NamedTuple):
     """A disk with two partitions among the parts is there twice."""
     may_lose: int = 0
     read_only: bool = False
-    """Without them it is not lost, but takes no more writes."""
+    """True for parts without which the thing is not lost, but takes no more writes."""
     whole: bool = False
     """A degraded part is as good as none."""
     key: bool = False
-    """It is only opened with them, and nothing of it lies there."""
+    """True for parts that only hold the key by which the thing is opened, and none of its data."""
 
 
 @dataclass(frozen=True)

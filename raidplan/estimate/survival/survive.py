@@ -28,9 +28,9 @@ class Survival:
     components: tuple[Component, ...]
     structure: Structure
     fates: Mapping[Path, Mapping[Path, Outcome]]
-    """For each thing, the outcome of the loss of each component (by path) that it stands on."""
+    """The outcomes by thing, then by the component whose loss has it; both by path."""
     dark: Mapping[frozenset[str], tuple[str, ...]]
-    """For supplies, the disks that are gone once all of these are."""
+    """The disks that are gone once all power supplies of a set are gone, by set."""
     boards: frozenset[str]
     """The supplies of the machine itself."""
 

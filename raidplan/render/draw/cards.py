@@ -24,7 +24,7 @@ class Row:
     tone: str = "muted"
     icon: Shape | None = None
     right: str = ""
-    """At the end of the line."""
+    """The text at the end of the line."""
 
     @property
     def width(self) -> float:

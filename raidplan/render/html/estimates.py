@@ -6,17 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from raidplan.base.groups import groups_by
-from raidplan.base.size import human
 from raidplan.estimate.estimate import estimate
 from raidplan.estimate.result import Estimate, Estimates, Rate
 from raidplan.render.estimate_words import (
+    alike,
     bottleneck,
+    capacity,
     described,
     gain_words,
     mb,
     missing_words,
     more,
     named,
+    power,
     shape,
 )
 from raidplan.topology import Topology
@@ -64,13 +66,11 @@ def speeds(topology: Topology) -> Speeds:
     made = estimate(topology)
     rates = [rate for each in made.arrays for rate in _all(each)]
     top = max((rate.bytes_per_second or 0 for rate in rates), default=0)
-    machine = made.machine
-    base = "" if machine.base_watts_known else " for the disks alone (base_watts is not stated)"
     return Speeds(
         tuple(_card(group, top) for group in groups_by(made.arrays, shape)[:MOST]),
         tuple(_users(made)),
         tuple(f"{advice}: {change}" for advice, change in gain_words(made.gains)),
-        f"{machine.watts:.0f} W{base}; {machine.spinup_amps_12v:.1f} A at 12 V while the disks start",
+        power(made.machine),
         tuple(missing_words(made.missing)),
     )
 
@@ -89,7 +89,7 @@ def _card(group: Sequence[Estimate], top: float) -> Card:
     return Card(
         named([array.name for array in group]),
         described(first),
-        _room(first) + each,
+        capacity(first) + each,
         tuple(bars),
         tuple(more(first)),
     )
@@ -103,10 +103,5 @@ def _bar(title: str, rate: Rate, top: float) -> Bar:
 def _users(made: Estimates) -> Iterator[tuple[str, ...]]:
     for group in groups_by((*made.filesystems, *made.swap), shape)[:MOST]:
         first = group[0]
-        what = described(first) if len(group) == 1 else first.what
         rates = (mb(rate.bytes_per_second) for rate in _all(first))
-        yield (named([each.name for each in group]), what, _room(first), *rates)
-
-
-def _room(thing: Estimate) -> str:
-    return human(thing.capacity) if thing.capacity is not None else "size not known"
+        yield (*alike(group), capacity(first), *rates)

@@ -20,7 +20,7 @@ class Kind:
 
     phase: str
     together: str
-    """One sentence for all."""
+    """The one sentence that stands for all of these steps."""
     says: tuple[str, ...]
     symbol: str
     destroys: tuple[str, ...]

@@ -28,7 +28,7 @@ class Area(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """On bare disks, with no array to blame."""
+        """Whether it lies on bare disks, with no array to blame."""
         return not self.mirrored and self.striped is None
 
 

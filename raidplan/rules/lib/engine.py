@@ -42,7 +42,7 @@ class Rule(NamedTuple):
     name: str
     severity: Severity
     search: Search | None
-    """None for what another stage states."""
+    """The function that finds its hits; None for a rule whose findings another stage states."""
     text: str
     acceptable: bool
     """A person may decide to live with its errors."""

@@ -20,7 +20,7 @@ class Group:
     name: str
     uuid: str
     devices: tuple[str, ...]
-    """By the kernel's names; a missing one is left out."""
+    """The devices of the physical volumes by the kernel's names, without those that are missing."""
 
 
 @dataclass(frozen=True, slots=True)

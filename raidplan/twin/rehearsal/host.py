@@ -29,7 +29,7 @@ NEEDS = {
 }
 """Programs that a rehearsal runs, and Debian's packages of them."""
 BUILDS = ("mmdebstrap", "mke2fs")
-"""Those that only make the image."""
+"""The programs that are needed only to make the image."""
 APART = ("newuidmap", "uidmap")
 """With that, whoever is not root makes an image whose files have other owners; its package is only recommended by mmdebstrap."""
 ROOM = 2 * GIB

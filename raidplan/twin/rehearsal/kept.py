@@ -54,11 +54,11 @@ class Kept:
     """A file system of both layouts whose data stay."""
 
     name: str
-    """In both: by another name raidplan would not know it."""
+    """The name that it has in both layouts: by another one raidplan would not know it again."""
     mount: str
-    """Where it is mounted by the new layout."""
+    """The mount point in the new layout."""
     stays: bool
-    """It was mounted there before."""
+    """Whether the old layout mounted it there as well."""
 
 
 def kept(before: Subject, after: Subject) -> list[Kept]:

@@ -51,12 +51,12 @@ class Wish:
     seed: int = 0
     suite: str = "bookworm"
     folder: Path | None = None
-    """Where the files of the machine stay; None: nothing stays."""
+    """The folder in which the files of the machine stay; None if nothing stays."""
     accelerator: str = EMULATION
     image: Image | None = None
-    """One that was made elsewhere; None: that of the release."""
+    """An image that was made elsewhere; None for the one of the release."""
     logs: Path | None = None
-    """Where the console log and the events of each apply go; None: nowhere."""
+    """The folder for the console log and the events of each apply; None if they are not kept."""
     shell: bool = False
     """A person enters the machine once the layout stands."""
 
@@ -165,7 +165,7 @@ def install(twin: Twin, layout: Layout) -> None:
 
 
 def put_key_files(twin: Twin, layout: Layout) -> None:
-    """Those of the layout, which have to be there before."""
+    """Puts the key files of the layout into the twin, which have to be there before."""
     for file in {entry.key_file for entry in layout.encryption.values() if entry.key_file}:
         twin.put(PASSPHRASE.encode(), file, mode=0o400)
 
