@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from raidplan.apply.decision import Decision
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal
 from raidplan.plan.step import Plan
-from tests.apply.stacks import Box, decide
+from tests.apply.stacks import LAYOUT, Box, decide, plan_of
 
 DISKS = ("sdb", "sdc", "sde", "sdf")
+
+
+def plan(folder: Path, level: str, members: int, *, wipe: bool = False) -> Plan:
+    """One array of so many disks, of one partition each."""
+    text = LAYOUT if wipe else LAYOUT.replace(", wipe: true", "")
+    text = text.replace("<0-1>", f"<0-{members - 1}>")
+    return plan_of(text.replace("raid1", level), folder)
 
 
 def standing(plan: Plan) -> Box:
@@ -99,3 +108,11 @@ def carrying(box: Box, without: Iterable[str] = ()) -> Box:
 
 def decided(plan: Plan, box: Box) -> Decision:
     return decide(plan, box.machine(), Past(), here=False)
+
+
+def the_reason(plan: Plan, box: Box) -> Refusal:
+    """The one reason, and nothing is left to do."""
+    decision = decided(plan, box)
+    (reason,) = (each for each in decision.refusals if each.code != "not-in-journal")
+    assert not decision.left.steps
+    return reason

@@ -17,10 +17,18 @@ from raidplan.apply.refusal import Refusal
 from raidplan.plan.identities import node_of
 from raidplan.plan.step import Plan
 from raidplan.render.refusals import refusal_text
-from tests.apply.drifted import carrying, decided, not_started, standing, superblocks, the_array
+from tests.apply.drifted import (
+    carrying,
+    decided,
+    not_started,
+    plan,
+    standing,
+    superblocks,
+    the_array,
+    the_reason,
+)
 from tests.apply.runs import impatient
 from tests.apply.stacks import LAYOUT, Box, plan_of
-from tests.apply.test_too_many_lost import plan, the_reason
 
 __all__ = ["impatient"]
 

@@ -11,32 +11,17 @@ from raidplan.apply.refusal import Refusal
 from raidplan.base.identity import md_form
 from raidplan.base.levels import survives
 from raidplan.plan.identities import node_of
-from raidplan.plan.step import Plan
 from raidplan.render.refusals import refusal_text
-from tests.apply.drifted import carrying, decided, not_started, standing, the_array
+from tests.apply.drifted import carrying, decided, not_started, plan, standing, the_array, the_reason
 from tests.apply.rescue import LAYOUT as RESCUE
 from tests.apply.rescue import as_applied, guards, up
 from tests.apply.rescue import plan_of as plan_of_rescue
 from tests.apply.runs import impatient
-from tests.apply.stacks import LAYOUT, Box, plan_of
+from tests.apply.stacks import Box
 
 __all__ = ["impatient"]
 
 CODES = ("differs", "too-many-lost", "target-not-blank", "uuid-taken")
-
-
-def plan(folder: Path, level: str, members: int, *, wipe: bool = False) -> Plan:
-    text = LAYOUT if wipe else LAYOUT.replace(", wipe: true", "")
-    text = text.replace("<0-1>", f"<0-{members - 1}>")
-    return plan_of(text.replace("raid1", level), folder)
-
-
-def the_reason(plan: Plan, box: Box) -> Refusal:
-    """The one reason, and nothing is left to do."""
-    decision = decided(plan, box)
-    (reason,) = (each for each in decision.refusals if each.code != "not-in-journal")
-    assert not decision.left.steps
-    return reason
 
 
 def uuid(box: Box) -> str:

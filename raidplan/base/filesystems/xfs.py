@@ -136,7 +136,7 @@ class Xfs(FilesystemType):
     def kept(
         self, now: Mapping[str, Value], planned: Mapping[str, Value], device: Resized
     ) -> dict[str, Value]:
-        """Its blocks also where it has as many as mkfs.xfs makes for its own stripe: their number follows from that, and stays."""
+        """The number of blocks also where mkfs.xfs makes so many for the stripe that the file system has: it stays with that."""
         blocks = now.get("blocks")
         if device.size and isinstance(blocks, int) and blocks == _blocks_of(now, device.size):
             return {"blocks": blocks} if blocks != planned["blocks"] else {}
