@@ -136,7 +136,7 @@ class Xfs(FilesystemType):
     def kept(
         self, now: Mapping[str, Value], planned: Mapping[str, Value], device: Resized
     ) -> dict[str, Value]:
-        """Its blocks also where it has as many as mkfs.xfs makes for its own stripe: their number follows from that, and stays."""
+        """Blocks as many as mkfs.xfs makes for the stripe of the file system itself stay, as that stripe does."""
         blocks = now.get("blocks")
         if device.size and isinstance(blocks, int) and blocks == _blocks_of(now, device.size):
             return {"blocks": blocks} if blocks != planned["blocks"] else {}
