@@ -136,7 +136,7 @@ class Xfs(FilesystemType):
     def kept(
         self, now: Mapping[str, Value], planned: Mapping[str, Value], device: Resized
     ) -> dict[str, Value]:
-        """The number of blocks also where mkfs.xfs makes so many for the stripe that the file system has: it stays with that."""
+        """Blocks as many as mkfs.xfs makes for the stripe of the file system itself stay, as that stripe does."""
         blocks = now.get("blocks")
         if device.size and isinstance(blocks, int) and blocks == _blocks_of(now, device.size):
             return {"blocks": blocks} if blocks != planned["blocks"] else {}
