@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from raidplan.apply.decide import fingerprint
 from raidplan.apply.decide.leftovers import NotOurs, carries_ours
 from raidplan.apply.decide.redo_steps import redo
 from raidplan.apply.decision import decide
@@ -369,3 +370,13 @@ def test_a_journal_of_a_later_raidplan_is_not_read(plan: Plan, tmp_path: Path) -
     file.write_bytes(json.dumps({**json.loads(first), "format": 3}).encode() + b"\n")
     with pytest.raises(Exception, match=r"journal-unusable later .*1"):
         open_journal(tmp_path / JOURNAL, Simulated(plan, tmp_path, State()))
+
+
+def test_a_disk_that_is_called_tool_is_no_program() -> None:
+    """A program that the plan did not run does not count; a disk does, whatever its name is."""
+    program = fingerprint.State({}, {"tool.sfdisk": "2.0"}, {})
+    disk = fingerprint.State({}, {}, {"tool.size": 5})
+    assert not [*fingerprint.changed({}, program)]
+    assert [(each.code, each.place) for each in fingerprint.changed({}, disk)] == [
+        ("machine-changed", "tool.size")
+    ]
