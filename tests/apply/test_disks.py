@@ -179,7 +179,7 @@ def test_f19_every_property_of_the_machine_counts(plan: Plan) -> None:
     before = state_of(plan.tools, disks, box("PAIR-0"))
     for name, other in {"serial": "X", "wwn": "X", "size": 1, "logical_block": 4096}.items():
         now = state_of(plan.tools, {"d0": replace(disks["d0"], **{name: other})}, box("PAIR-0"))
-        assert [each.place for each in changed(before, now)] == [f"d0.{name}"]
+        assert [each.place for each in changed(before.values, now)] == [f"d0.{name}"]
 
 
 @pytest.fixture

@@ -288,7 +288,7 @@ import os, signal, subprocess, sys
 from pathlib import Path
 from raidplan.cli.stopping import stop_on_signals
 from raidplan.twin.server import boot
-from raidplan.twin.server.hardware import Machine
+from raidplan.twin.server.hardware import VirtualMachine
 from raidplan.twin.server.image import Image
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job of a shell's background ignores it
 folder = Path(sys.argv[1])
@@ -302,7 +302,7 @@ image = Image(folder, folder / "key")
 (folder / "host_key.pub").write_text("ssh-ed25519 AAAA")
 shell = boot.Shell(folder / "ssh_config", 0, folder / "ssh")
 with stop_on_signals():
-    boot.power_on(Machine(()), None, image, shell, folder / "log", 0.0)
+    boot.power_on(VirtualMachine(()), None, image, shell, folder / "log", 0.0)
 """
 
 

@@ -98,6 +98,6 @@ def test_a_loss_that_no_raidplan_wrote_is_refused(
     data = json.loads(plan_to_json(wiping))
     (lost, *_) = (each for step in data["steps"] for each in step["destroys"] if "kind" in each)
     lost |= change
-    monkeypatch.setattr("raidplan.plan.codec._digest_of", lambda data: data["digest"])
+    monkeypatch.setattr("raidplan.plan.codec.digest_of_data", lambda data: data["digest"])
     with pytest.raises(ValueError, match=said):
         plan_from_json(json.dumps(data))

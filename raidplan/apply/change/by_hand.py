@@ -117,7 +117,7 @@ def by_hand(
 def _hint(kind: str, name: str, node: str, found: Properties, expect: Mapping[str, Value]) -> Advice:
     """Advice that does not make the change itself: `apply` does, after these commands, or nothing does."""
     if (kind, name) not in HINTS:
-        return NEW_FILESYSTEM if kind == "filesystem" else Advice("other")
+        return NEW_FILESYSTEM if kind == "filesystem" else Advice("other", {"node": node})
     case, answer = HINTS[kind, name]
     opened = str(found.get("name") or PurePath(node).name)
     values = {
