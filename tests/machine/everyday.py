@@ -161,13 +161,19 @@ def _sums(twin: Twin) -> dict[str, str]:
 
 
 def _remove_others(twin: Twin, cut: Cut) -> None:
-    """Stops the arrays that the layout does not have, and pulls their disks; without the pair's lines the initramfs is stale."""
+    """Stops the arrays that the layout does not have, and pulls their disks; without the pair's lines the initramfs is stale.
+
+    udev rests meanwhile: it would assemble again what is stopped, as long as the disks are there.
+    """
     script = f"""{NODE}
+update-initramfs -u -k all
+udevadm settle
+udevadm control --stop-exec-queue
 mdadm --stop /dev/md/{cut.name}
 for holder in /sys/class/block/"$(basename "$(d {DECOYS[0].serial})")"/holders/md*; do
   if [ -e "$holder" ]; then mdadm --stop /dev/"${{holder##*/}}"; fi
 done
-update-initramfs -u -k all
 """
     twin.run(["sh", "-ec", script], timeout=APPLY_SECONDS)
     twin.unplug(*(disk.name for disk in (*cut.pair(), *DECOYS)))
+    twin.run("udevadm control --start-exec-queue")
