@@ -167,7 +167,7 @@ def _remove_others(twin: Twin, cut: Cut) -> None:
     """
     script = f"""{NODE}
 update-initramfs -u -k all
-udevadm settle
+udevadm settle --timeout=900
 udevadm control --stop-exec-queue
 mdadm --stop /dev/md/{cut.name}
 for holder in /sys/class/block/"$(basename "$(d {DECOYS[0].serial})")"/holders/md*; do
