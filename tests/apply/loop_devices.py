@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,3 +95,17 @@ def nothing_left(loops: Loops) -> None:
         examined = subprocess.run(["mdadm", "--examine", file], capture_output=True, text=True, check=False)
         assert "Magic" not in examined.stdout
         assert tool("wipefs", "--no-act", node) == ""
+
+
+@contextmanager
+def opened(node: str, mode: str = "O_RDWR") -> Iterator[int]:
+    """Another process that has a device open, by its id."""
+    code = f"import os; os.open('{node}', os.{mode}); print('ready', flush=True); input()"
+    other = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert other.stdout is not None and other.stdout.readline() == "ready\n"
+        yield other.pid
+    finally:
+        other.communicate("\n")

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +29,7 @@ from raidplan.facts.machine import BlockFact
 from raidplan.facts.uses import Use
 from raidplan.plan.origin import Origin
 from raidplan.plan.step import Plan, Run, Step
-from tests.apply.loop_devices import Here
+from tests.apply.loop_devices import Here, opened
 from tests.apply.record import Record
 from tests.apply.stacks import plan_of
 from tests.apply.superblocks import superblock
@@ -188,20 +186,6 @@ def test_where_nothing_came_it_is_made_again(whole: bool, cut: CutOff) -> None:
     decision = cut.decided()
     outcome = execute(decision.left, decision.disks, lambda event: None, Record(), cut.world, since=decision.since)  # fmt: skip
     assert outcome.complete and len(outcome.done) == 1 + whole
-
-
-@contextmanager
-def opened(node: str) -> Iterator[int]:
-    """Another process that has a device open for writing, by its id."""
-    code = f"import os; os.open('{node}', os.O_RDWR); print('ready', flush=True); input()"
-    other = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert other.stdout is not None and other.stdout.readline() == "ready\n"
-        yield other.pid
-    finally:
-        other.communicate("\n")
 
 
 ARRAY = """\

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,7 @@ from raidplan.facts.failure import Failed
 from raidplan.plan.loss import loss
 from raidplan.plan.step import Plan, Zero
 from raidplan.render.losses import loss_texts
-from tests.apply.loop_devices import LAYOUT, SIZE, Here, Loops, decided, nothing_left
+from tests.apply.loop_devices import LAYOUT, SIZE, Here, Loops, decided, nothing_left, opened
 from tests.apply.sentences import not_cleared, sentences, words_of
 from tests.apply.stacks import plan_of
 from tests.apply.uses import uses_of
@@ -252,20 +250,6 @@ def test_f32_mounted_in_another_namespace(plan: Plan, loops: Loops, tmp_path: Pa
         assert any(
             f"{loops.nodes[0]} is mounted at {tmp_path}/point for process " in words for words in refusals
         )
-    finally:
-        other.communicate("\n")
-
-
-@contextmanager
-def opened(node: str, mode: str = "O_RDWR") -> Iterator[int]:
-    """Another process that has a device open, by its id."""
-    code = f"import os; os.open('{node}', os.{mode}); print('ready', flush=True); input()"
-    other = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert other.stdout is not None and other.stdout.readline() == "ready\n"
-        yield other.pid
     finally:
         other.communicate("\n")
 

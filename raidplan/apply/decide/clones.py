@@ -41,24 +41,28 @@ class Clone:
 
 def clones_in_arrays(plan: Plan, machine: Machine) -> Iterator[Refusal]:
     """A refusal for each array of the plan that has a clone in it, which names both devices."""
-    made = made_nodes(plan)
+    made, stack = made_nodes(plan), Stack(machine, {})
     for step in plan.steps:
         if not step.creates or step.proof is None or step.proof.kind != "array":
             continue
         found = machine.observe("array", step.proof.key)
-        if found and (clones := [*_clones(step, found, machine, made)]):
-            yield from _refusal(step, found, clones, machine)
+        if found and (clones := [*_clones(step, found, machine, made, stack)]):
+            yield _refusal(step, found, clones, machine)
 
 
-def _clones(step: Step, found: Properties, machine: Machine, made: dict[str, str]) -> Iterator[Clone]:
+def _clones(
+    step: Step, found: Properties, machine: Machine, made: dict[str, str], stack: Stack
+) -> Iterator[Clone]:
     assert step.proof is not None
-    stack, uuid = Stack(machine, {}), step.proof.key
+    uuid = step.proof.key
     inside = _inside(uuid, machine)
     foreign = [block for block in inside if not _is_of_layout(block, stack)]
+    if not foreign:
+        return
     now, planned = texts(found.get("members")), wanted(step)
     told = {each.name: each.slot for each in carriers_of(uuid, machine) if each.has_data}
     names = {identity_of(node, made): name for node, name in zip(step.guard, step.targets[1:], strict=False)}
-    for slot, identity in enumerate(planned if foreign else ()):
+    for slot, identity in enumerate(planned):
         seated = {identity, *now[slot : slot + 1]} - {MISSING, *(set(planned) - {identity})}
         same = (block for block in machine.blocks if block.identity == identity and _carries(block, uuid))
         member = next((block for block in same if _is_of_layout(block, stack)), None)
@@ -89,7 +93,7 @@ def _is_of_layout(block: BlockFact, stack: Stack) -> bool:
     return any(Identity.read(each.identity).disk for each in below)
 
 
-def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machine) -> Iterator[Refusal]:
+def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machine) -> Refusal:
     """The one way: out with the only clone where the array goes on without it, once nothing is being rebuilt; else the array
     is stopped."""
     assert step.proof is not None
@@ -112,17 +116,16 @@ def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machin
     }
     if not is_started(found):
         figures = {**common, **_by_layout(step, found, machine)}
-        yield Refusal("uuid-taken", "clone-not-started", step.because, step.line, figures)
-    elif goes_on and not is_synced:
-        yield Refusal("uuid-taken", "clone-syncing", step.because, step.line, common)
-    elif goes_on:
+        return Refusal("uuid-taken", "clone-not-started", step.because, step.line, figures)
+    if goes_on and not is_synced:
+        return Refusal("uuid-taken", "clone-syncing", step.because, step.line, common)
+    if goes_on:
         clone, member = f"/dev/{first.device.name}", f"/dev/{first.member.name}"
         out = (f"mdadm {node} --fail {clone}", f"mdadm {node} --remove {clone}")
         back = (f"mdadm --zero-superblock {member}", f"mdadm {node} --add {member}")
-        yield Refusal("uuid-taken", "clone", step.because, step.line, {**common, "out": out, "back": back})
-    else:
-        figures = {**common, **_without_way_back(step, found, clones, machine)}
-        yield Refusal("uuid-taken", "clone-without-way-back", step.because, step.line, figures)
+        return Refusal("uuid-taken", "clone", step.because, step.line, {**common, "out": out, "back": back})
+    figures = {**common, **_without_way_back(step, found, clones, machine)}
+    return Refusal("uuid-taken", "clone-without-way-back", step.because, step.line, figures)
 
 
 def _without_way_back(step: Step, found: Properties, clones: list[Clone], machine: Machine) -> Figures:

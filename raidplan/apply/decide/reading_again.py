@@ -32,14 +32,14 @@ Range = tuple[int, int]
 def as_found(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past) -> dict[str, AsFound]:
     """The devices of interrupted steps that are there, as steps name them, and the swap files."""
     steps, made = {step.id: step for step in plan.steps}, made_nodes(plan)
-    blocks = {block.identity: block for block in machine.blocks}
+    blocks, stack = {block.identity: block for block in machine.blocks}, Stack(machine, disks)
     found = dict(_files(plan, past))
     for begun in sorted(past.begun):
         step = steps.get(past.planned_for(begun))
         for target in past.ours.get(begun, ()):
             block = blocks.get(identity_of(target, made))
             if step and step.proof and block and block.size:
-                ends_only = may_be_wiped(plan, Stack(machine, disks), block.name) and _moves(step, block)
+                ends_only = may_be_wiped(plan, stack, block.name) and _moves(step, block)
                 found[target] = _read(
                     step, block, target, disks.get(Identity.read(block.identity).disk), ends_only=ends_only
                 )
