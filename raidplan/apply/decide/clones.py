@@ -47,7 +47,7 @@ def clones_in_arrays(plan: Plan, machine: Machine) -> Iterator[Refusal]:
             continue
         found = machine.observe("array", step.proof.key)
         if found and (clones := [*_clones(step, found, machine, made, stack)]):
-            yield _refusal(step, found, clones, machine)
+            yield from _refusal(step, found, clones, machine)
 
 
 def _clones(
@@ -93,7 +93,7 @@ def _is_of_layout(block: BlockFact, stack: Stack) -> bool:
     return any(Identity.read(each.identity).disk for each in below)
 
 
-def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machine) -> Refusal:
+def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machine) -> Iterator[Refusal]:
     """The one way: out with the only clone where the array goes on without it, once nothing is being rebuilt; else the array
     is stopped."""
     assert step.proof is not None
@@ -116,16 +116,17 @@ def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machin
     }
     if not is_started(found):
         figures = {**common, **_by_layout(step, found, machine)}
-        return Refusal("uuid-taken", "clone-not-started", step.because, step.line, figures)
-    if goes_on and not is_synced:
-        return Refusal("uuid-taken", "clone-syncing", step.because, step.line, common)
-    if goes_on:
+        yield Refusal("uuid-taken", "clone-not-started", step.because, step.line, figures)
+    elif goes_on and not is_synced:
+        yield Refusal("uuid-taken", "clone-syncing", step.because, step.line, common)
+    elif goes_on:
         clone, member = f"/dev/{first.device.name}", f"/dev/{first.member.name}"
         out = (f"mdadm {node} --fail {clone}", f"mdadm {node} --remove {clone}")
         back = (f"mdadm --zero-superblock {member}", f"mdadm {node} --add {member}")
-        return Refusal("uuid-taken", "clone", step.because, step.line, {**common, "out": out, "back": back})
-    figures = {**common, **_without_way_back(step, found, clones, machine)}
-    return Refusal("uuid-taken", "clone-without-way-back", step.because, step.line, figures)
+        yield Refusal("uuid-taken", "clone", step.because, step.line, {**common, "out": out, "back": back})
+    else:
+        figures = {**common, **_without_way_back(step, found, clones, machine)}
+        yield Refusal("uuid-taken", "clone-without-way-back", step.because, step.line, figures)
 
 
 def _without_way_back(step: Step, found: Properties, clones: list[Clone], machine: Machine) -> Figures:
