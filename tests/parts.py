@@ -55,7 +55,12 @@ IN_SERVERS = {
     "target": ("machine/test_target.py", "machine/test_kept_partition.py", "machine/test_installed.py"),
     "target-kills": ("machine/test_target_kills.py",),
     "grub-probe": ("machine/test_grub_probe.py",),
-    "drift": ("machine/test_drift.py", "machine/test_foreign.py", "machine/test_how_to.py"),
+    "drift": (
+        "machine/test_drift.py",
+        "machine/test_lost_members.py",
+        "machine/test_foreign.py",
+        "machine/test_how_to.py",
+    ),
     "random-kills": ("kills/test_cases.py",),
     "fleet": ("machine/test_fleet.py",),
     "encryption": ("machine/test_encryption.py",),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from os import close
 from typing import TYPE_CHECKING
 
-from raidplan.apply.decide.as_found import AsFound
+from raidplan.apply.decide.as_found import AsFound, DeviceAsFound, FileAsFound
 from raidplan.apply.decide.reading_again import place_of_change
 from raidplan.apply.journal.sectors import makes_over, sectors_beneath, sectors_now
 from raidplan.facts import DiskFact
@@ -77,13 +77,13 @@ class Decided:
 
         Their content is known as our own, so that they need not be blank.
         """
-        for target in dict.fromkeys((*step.guard, *step.clears)):
-            found = self.since.get(target)
-            if found and found.file:
-                if world.state_of_file(target) not in ((), found.file):
-                    yield use("changed", target, byte=0)
-            elif found:
-                yield from world.writers(node(target))
+        since = {each: self.since[each] for each in (*step.guard, *step.clears) if each in self.since}
+        nodes = [node(each) for each, found in since.items() if isinstance(found, DeviceAsFound)]
+        yield from world.writers(*nodes)
+        for target, found in since.items():
+            if isinstance(found, FileAsFound) and world.state_of_file(target) not in ((), found.state):
+                yield use("changed", target, byte=0)
+            if isinstance(found, DeviceAsFound):
                 if (at := place_of_change(found, *world.written(node(target)))) is not None:
                     yield use("changed", target, byte=at)
 

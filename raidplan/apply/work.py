@@ -128,9 +128,9 @@ class Work:
         targets = {self.resolved(target): target in self.overwrites for target in step.guard}
         self._missing(target for target in targets if target.startswith("/dev/"))
         reasons = [*self.decided.others(step, self.world, held)]
-        reasons += [
-            why for target, old in targets.items() for why in self.world.not_blank(target, everywhere=old)
-        ]
+        for is_old in (False, True):
+            if alike := [target for target, each in targets.items() if each is is_old]:
+                reasons += self.world.not_blank(*alike, everywhere=is_old)
         if not reasons:  # it reads a part of the devices
             reasons += self.decided.changed(step, self.resolved, self.world)
         if reasons:

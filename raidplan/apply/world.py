@@ -81,13 +81,13 @@ class World:
         """The state of a unit in systemd's word: enabled, disabled, masked."""
         return str(read_units([name], run, self.target)[name]["enabled"])
 
-    def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
+    def not_blank(self, *devices: str, everywhere: bool) -> list[Use]:
         """Why a step must not write over a device; `everywhere`: also by its bytes."""
-        return not_blank(device, everywhere=everywhere)
+        return not_blank(*devices, everywhere=everywhere)
 
-    def writers(self, node: str) -> list[Use]:
+    def writers(self, *nodes: str) -> list[Use]:
         """The others that can write to a device now."""
-        return [*written_by_others(node)]
+        return [*written_by_others(*nodes)]
 
     def link_on_the_way(self, path: str) -> str:
         """The symbolic link that a path is or leads through; empty if there is none."""

@@ -117,7 +117,7 @@ class Device:
         past, machine, plan = self.past, self.machine, Plan("h", "", "", self.disks, (self.step,))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(recheck, "read_at", lambda node, offset, size: self.read(offset, size))
-            patch.setattr(recheck, "used_by_others", lambda node: [])
+            patch.setattr(recheck, "used_by_others", lambda *nodes: [])
             machine = recheck.look_closer(plan, machine, {"d": machine.disks[0]}, past)
         try:
             return not any(step.destroys for step in redo(self.step, machine, past, {})[:-1])

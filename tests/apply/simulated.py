@@ -180,7 +180,10 @@ class Simulated(World):
         untouched = "static" if "@" in name else "disabled"
         return str(self.state.objects.get("unit", {}).get(name, {}).get("enabled", untouched))
 
-    def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
+    def not_blank(self, *devices: str, everywhere: bool) -> list[Use]:
+        return [found for device in devices for found in self._not_blank(device, everywhere)]
+
+    def _not_blank(self, device: str, everywhere: bool) -> list[Use]:
         if device.startswith("/dev/"):
             identity = self._identity(device)
             if carried := self.state.content.get(identity, []):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.decide import reading_again as module
-from raidplan.apply.decide.as_found import AsFound, done_again
+from raidplan.apply.decide.as_found import DeviceAsFound, done_again
 from raidplan.apply.decide.reading_again import as_found, place_of_change
 from raidplan.apply.decide.redo_steps import redo
 from raidplan.apply.decision import Decision, decide, with_devices
@@ -217,16 +217,18 @@ class Image:
             made.seek(offset)
             return made.read(size)
 
-    def found(self) -> AsFound:
+    def found(self) -> DeviceAsFound:
         past = Past(
             is_open=True, begun=frozenset({self.step.id}), ours={self.step.id: frozenset({self.node})}
         )
         disks = {name: DiskFact(f"/dev/{name}", name, SIZE) for name in ("d0", "d1")}
         blocks = (self.block, BlockFact("d0", "{d0}", "/dev/d0", "disk", SIZE))
         machine = Machine((*disks.values(),), {}, blocks=blocks)
-        return as_found(self.plan, machine, disks, past)[self.node]
+        found = as_found(self.plan, machine, disks, past)[self.node]
+        assert isinstance(found, DeviceAsFound)
+        return found
 
-    def changed(self, found: AsFound) -> int | None:
+    def changed(self, found: DeviceAsFound) -> int | None:
         return place_of_change(found, self.read, self.block.size)
 
 
@@ -318,7 +320,7 @@ def test_what_could_not_be_read_counts_as_changed(make: Make, monkeypatch: pytes
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(module, "written_on", unreadable)
-    assert disk.found() == AsFound() and disk.changed(AsFound()) == 0
+    assert disk.found() == DeviceAsFound() and disk.changed(DeviceAsFound()) == 0
 
 
 def test_a_device_that_is_made_anew_before_is_another() -> None:
@@ -326,7 +328,7 @@ def test_a_device_that_is_made_anew_before_is_another() -> None:
         return Step(id, "format", id, Run(("true",)), "x", origin=origin, **more)  # type: ignore[arg-type]
 
     layout, teardown = Origin("layout"), Origin("teardown")
-    found = {node: AsFound() for node in ("/dev/a", "/dev/b", "/dev/c", "/dev/d")}
+    found = {node: DeviceAsFound() for node in ("/dev/a", "/dev/b", "/dev/c", "/dev/d")}
     steps = (
         step("a", layout, guard=("/dev/a",), clears=("/dev/a",)),
         step("b", layout, guard=("/dev/b",), clears=("/dev/b",)),

@@ -78,7 +78,7 @@ class Devices:
 def devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Devices]:
     found = Devices(tmp_path, plan_of(LAYOUT, tmp_path))
     monkeypatch.setattr(recheck, "read_at", found.read_at)
-    monkeypatch.setattr(recheck, "used_by_others", lambda node: [*found.used])
+    monkeypatch.setattr(recheck, "used_by_others", lambda *nodes: [*found.used])
     yield found
 
 

@@ -260,8 +260,8 @@ def test_f21_a_link_to_another_partition_is_not_followed(
 
 def test_f21_a_step_does_not_write_where_a_link_leads_elsewhere(tmp_path: Path) -> None:
     class Misled(Simulated):
-        def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
-            return [use("other-partition", device, partition="sdx1")]
+        def not_blank(self, *devices: str, everywhere: bool) -> list[Use]:
+            return [use("other-partition", device, partition="sdx1") for device in devices]
 
     node = "/dev/disk/by-partuuid/x"
     world = Misled(Plan("h", "", "", (), ()), tmp_path, State(nodes={node}))

@@ -208,9 +208,9 @@ class Flickering(World):
         self.missing -= 1
         return self.missing < 0
 
-    def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
+    def not_blank(self, *devices: str, everywhere: bool) -> list[Use]:
         self.asked_blank.append(self.missing < 0)
-        return [] if self.missing < 0 else [use("absent", device)]
+        return [] if self.missing < 0 else [use("absent", device) for device in devices]
 
 
 class Flash(Flickering):
@@ -279,7 +279,7 @@ class Unseen(World):
     def look_again(self, *nodes: str, settle: bool = False) -> None:
         self.asked += nodes
 
-    def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
+    def not_blank(self, *devices: str, everywhere: bool) -> list[Use]:
         return []
 
 
@@ -328,7 +328,7 @@ class Opened(World):
         self.open[descriptor] = words
         return descriptor
 
-    def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
+    def not_blank(self, *devices: str, everywhere: bool) -> list[Use]:
         return []
 
     def run(self, argv: Sequence[str], stdin: str = "") -> Result:

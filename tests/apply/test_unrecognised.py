@@ -191,8 +191,8 @@ def test_right_before_a_step_old_devices_are_read_and_new_ones_are_asked_about(t
     asked: dict[str, bool] = {}
 
     class Asked(Simulated):
-        def not_blank(self, device: str, *, everywhere: bool) -> list[Use]:
-            asked[device] = everywhere
+        def not_blank(self, *devices: str, everywhere: bool) -> list[Use]:
+            asked.update(dict.fromkeys(devices, everywhere))
             return []
 
     plan = plan_of(CAREFUL, tmp_path)

@@ -12,8 +12,8 @@ AGAIN = ("layout", "clear", "change")
 
 
 @dataclass(frozen=True, slots=True)
-class AsFound:
-    """The sectors of one device, or one swap file."""
+class DeviceAsFound:
+    """The sectors of one device, and what others write there."""
 
     sectors: bytes | None = None
     """The sectors as `journal/sectors.py` packs them: empty if too many are full, None if they could not be read."""
@@ -21,8 +21,17 @@ class AsFound:
     """The array that it is to be a member of, to which mdadm and the kernel may have written by themselves."""
     journal: bool = False
     """True for the device that is to be the write journal of that array."""
-    file: tuple[int, ...] = ()
-    """The state of a swap file, as `devices/guard.py` tells it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileAsFound:
+    """The state of a swap file."""
+
+    state: tuple[int, ...]
+    """As `devices/guard.py` tells it."""
+
+
+AsFound = DeviceAsFound | FileAsFound
 
 
 def done_again(left: Plan, found: Mapping[str, AsFound]) -> dict[str, AsFound]:

@@ -47,7 +47,7 @@ def clones_in_arrays(plan: Plan, machine: Machine) -> Iterator[Refusal]:
             continue
         found = machine.observe("array", step.proof.key)
         if found and (clones := [*_clones(step, found, machine, made, stack)]):
-            yield from _refusal(step, found, clones, machine)
+            yield from _refusal(step, found, clones, stack)
 
 
 def _clones(
@@ -93,7 +93,7 @@ def _is_of_layout(block: BlockFact, stack: Stack) -> bool:
     return any(Identity.read(each.identity).disk for each in below)
 
 
-def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machine) -> Iterator[Refusal]:
+def _refusal(step: Step, found: Properties, clones: list[Clone], stack: Stack) -> Iterator[Refusal]:
     """The one way: out with the only clone where the array goes on without it, once nothing is being rebuilt; else the array
     is stopped."""
     assert step.proof is not None
@@ -109,13 +109,13 @@ def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machin
     # A member that is being rebuilt has its slot, and not its data yet.
     is_synced = found.get("degraded", len(lost)) == len(lost) and found.get("sync_action", "idle") == "idle"
     common: Figures = {
-        "clones": tuple(_told(each.device, machine) for each in clones),
-        "members": tuple(f"{each.name}: {_told(each.member, machine)}" for each in clones),
+        "clones": tuple(_told(each.device, stack) for each in clones),
+        "members": tuple(f"{each.name}: {_told(each.member, stack)}" for each in clones),
         "uuid": step.proof.key,
         "node": node,
     }
     if not is_started(found):
-        figures = {**common, **_by_layout(step, found, machine)}
+        figures = {**common, **_by_layout(step, found, stack)}
         yield Refusal("uuid-taken", "clone-not-started", step.because, step.line, figures)
     elif goes_on and not is_synced:
         yield Refusal("uuid-taken", "clone-syncing", step.because, step.line, common)
@@ -125,7 +125,7 @@ def _refusal(step: Step, found: Properties, clones: list[Clone], machine: Machin
         back = (f"mdadm --zero-superblock {member}", f"mdadm {node} --add {member}")
         yield Refusal("uuid-taken", "clone", step.because, step.line, {**common, "out": out, "back": back})
     else:
-        figures = {**common, **_without_way_back(step, found, clones, machine)}
+        figures = {**common, **_without_way_back(step, found, clones, stack.machine)}
         yield Refusal("uuid-taken", "clone-without-way-back", step.because, step.line, figures)
 
 
@@ -140,10 +140,10 @@ def _without_way_back(step: Step, found: Properties, clones: list[Clone], machin
     return _commands(step, found, [*filter(None, (*ours, journal))], all(ours))
 
 
-def _by_layout(step: Step, found: Properties, machine: Machine) -> Figures:
+def _by_layout(step: Step, found: Properties, stack: Stack) -> Figures:
     """The commands that stop the array, and assemble it of the disks of the layout."""
     assert step.proof is not None
-    stack, uuid = Stack(machine, {}), step.proof.key
+    uuid, machine = step.proof.key, stack.machine
     blocks = [each for each in machine.blocks if _carries(each, uuid) and _is_of_layout(each, stack)]
     told = {each.name: each for each in carriers_of(uuid, machine)}
     members = best_of(told[block.name] for block in blocks if block.name in told)
@@ -157,8 +157,8 @@ def _commands(step: Step, found: Properties, names: list[str], is_whole: bool) -
     return {"stop": f"mdadm --stop {found['node']}", "command": command, "called": step.awaits[0]}
 
 
-def _told(block: BlockFact, machine: Machine) -> str:
+def _told(block: BlockFact, stack: Stack) -> str:
     """A device and what tells its disk: `/dev/sdd1 (serial WD-2)`."""
-    base = Stack(machine, {}).base(block.name)
-    disk = next((disk for disk in machine.disks if disk.kernel_name in base), DiskFact("", "", 0))
+    base = stack.base(block.name)
+    disk = next((disk for disk in stack.machine.disks if disk.kernel_name in base), DiskFact("", "", 0))
     return f"/dev/{block.name} ({identified(disk, STRONG) or 'without a serial'})"

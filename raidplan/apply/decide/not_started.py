@@ -104,11 +104,11 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
         found = machine.observe("array", step.proof.key)
         if (found and is_started(found)) or half_done(step, machine, past):
             continue
-        missing = missing_members(step, machine, made)
-        if not found and (len(missing) == len(step.guard) or is_given_up(step, past)):
-            continue
         loss = loss_of(step, found or NOT_THERE, machine)
         new = added_since(step, loss, machine)
+        missing = _not_members(step, machine, made, new)
+        if not found and (len(missing) == len(step.guard) or is_given_up(step, past)):
+            continue
         devices = len(step.guard) - len(new)
         figures: dict[str, Figure] = {
             "there": devices - len(missing),
@@ -155,7 +155,10 @@ def missing_members(step: Step, machine: Machine, made: Mapping[str, str]) -> li
     `made` as from `made_nodes`."""
     assert step.proof is not None
     found = machine.observe("array", step.proof.key) or NOT_THERE
-    new = added_since(step, loss_of(step, found, machine), machine)
+    return _not_members(step, machine, made, added_since(step, loss_of(step, found, machine), machine))
+
+
+def _not_members(step: Step, machine: Machine, made: Mapping[str, str], new: Collection[str]) -> list[str]:
     return [
         Identity.read(device).disk or device
         for device in step.guard

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 
-from raidplan.apply.decide.as_found import AsFound
+from raidplan.apply.decide.as_found import AsFound, DeviceAsFound, FileAsFound
 from raidplan.apply.decide.half_made import ours_on, without_ours
 from raidplan.apply.devices.guard import state_of_file, written_on
 from raidplan.apply.journal.past import Past
@@ -33,7 +33,7 @@ def as_found(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: 
     """The devices of interrupted steps that are there, as steps name them, and the swap files."""
     steps, made = {step.id: step for step in plan.steps}, made_nodes(plan)
     blocks, stack = {block.identity: block for block in machine.blocks}, Stack(machine, disks)
-    found = dict(_files(plan, past))
+    found: dict[str, AsFound] = dict(_files(plan, past))
     for begun in sorted(past.begun):
         step = steps.get(past.planned_for(begun))
         for target in past.ours.get(begun, ()):
@@ -46,16 +46,16 @@ def as_found(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: 
     return found
 
 
-def _files(plan: Plan, past: Past) -> Iterator[tuple[str, AsFound]]:
+def _files(plan: Plan, past: Past) -> Iterator[tuple[str, FileAsFound]]:
     """The swap files of interrupted steps that are there; one that cannot be looked at is none of ours for the decision."""
     for step in plan.steps:
         if step.proof and step.proof.file in past.ours.get(step.id, ()):
             with suppress(OSError):
                 if state := state_of_file(step.proof.file):
-                    yield step.proof.file, AsFound(file=state)
+                    yield step.proof.file, FileAsFound(state)
 
 
-def place_of_change(found: AsFound, read: Reader, size: int) -> int | None:
+def place_of_change(found: DeviceAsFound, read: Reader, size: int) -> int | None:
     """The place of the first sector that is neither blank nor as it was; None if there is none. Raises OSError.
 
     Blank ones are as good: the step that clears the device comes before the one that writes over it. Of what could not be
@@ -72,7 +72,9 @@ def _moves(step: Step, block: BlockFact) -> bool:
     return bool(step.proof and step.proof.kind == "array") or block.kind not in ("disk", "partition")
 
 
-def _read(step: Step, block: BlockFact, target: str, disk: DiskFact | None, *, ends_only: bool) -> AsFound:
+def _read(
+    step: Step, block: BlockFact, target: str, disk: DiskFact | None, *, ends_only: bool
+) -> DeviceAsFound:
     proof = step.proof
     array = proof if proof and proof.kind == "array" else None
     journal = bool(array and block.identity == array.expect.get("journal"))
@@ -80,8 +82,8 @@ def _read(step: Step, block: BlockFact, target: str, disk: DiskFact | None, *, e
         read, size = written_on(f"/dev/{block.name}")
         ends = [(0, min(FRONT, size)), (max(0, size - BACK), min(BACK, size))]
         ranges = ends if ends_only else [*places_read(size), *_inside(step, read, size, disk)]
-        return AsFound(packed(_of_others(read, size, array, journal), joined(ranges)), array, journal)
-    return AsFound()
+        return DeviceAsFound(packed(_of_others(read, size, array, journal), joined(ranges)), array, journal)
+    return DeviceAsFound()
 
 
 def _inside(step: Step, read: Reader, size: int, disk: DiskFact | None) -> Iterator[Range]:

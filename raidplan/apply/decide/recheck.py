@@ -48,7 +48,16 @@ def look_closer(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], pas
                 identities[str(step.proof.identity)] = ""
             for one, node in identities.items():
                 found |= _device(plan, step, one, node, machine, disks, past)
-    return machine.with_more(found)
+    return machine.with_more({**found, **_users(found, machine)})
+
+
+def _users(found: Found, machine: Machine) -> Found:
+    """The content of those devices that somebody uses. Every process is read once for all, and only where there are users once for each."""
+    nodes = {("content", block.identity): f"/dev/{block.name}" for block in machine.blocks}
+    looked_at = [key for key in nodes if key in found]
+    if not [*used_by_others(*(nodes[key] for key in looked_at))]:
+        return {}
+    return {key: {**found[key], "used": [*map(as_text, used_by_others(nodes[key]))]} for key in looked_at}
 
 
 def _device(
@@ -79,7 +88,7 @@ def _device(
         machine = machine.with_more(more)
         rest = without_own_rest(read, past, step, target)
         stains = _stains(step, identity, rest, block.size, machine, disk, wiped, clock, erased)
-        amiss: dict[str, Value] = {"stain": next(stains, ""), "used": [*map(as_text, used_by_others(node))]}
+        amiss: dict[str, Value] = {"stain": next(stains, "")}
     except OSError as error:
         amiss, more = {"stain": f"what cannot be read ({error.strerror})"}, {}
     return more | {

@@ -22,13 +22,24 @@ from raidplan.facts.written import reader_of
 from raidplan.plan.identities import partition_of
 
 
-def not_blank(target: str, *, everywhere: bool) -> list[Use]:
-    """Reasons not to write over `target`; empty if it is proven blank.
+def not_blank(*targets: str, everywhere: bool) -> list[Use]:
+    """Reasons not to write over `targets`; empty if they are proven blank.
 
-    `everywhere`: not only libblkid's answer, but its bytes too, and no program has it open for writing. A device that was
-    made a moment ago may show a part of earlier content, which counts for nothing.
+    `everywhere`: not only libblkid's answer, but their bytes too, and no program has one open for writing: every process is read
+    once for all of them. A device that was made a moment ago may show a part of earlier content, which counts for nothing.
     A path that is no device (a swap file) must not exist at all.
     """
+    found = {target: _at_sight(target) for target in targets}
+    silent = [target for target in targets if not found[target] and target.startswith("/dev/")]
+    if everywhere and silent:
+        found[""] = [*written_by_others(*silent)]
+        for target in [] if found[""] else silent:
+            found[target] = _unrecognised(target)
+    return [use for uses in found.values() for use in uses]
+
+
+def _at_sight(target: str) -> list[Use]:
+    """Reasons not to write over one, as the kernel and libblkid tell them."""
     try:
         mode = os.stat(target)
     except FileNotFoundError:
@@ -40,10 +51,7 @@ def not_blank(target: str, *, everywhere: bool) -> list[Use]:
     if not stat.S_ISBLK(mode.st_mode):
         return [use("no-device", target)]
     other = other_partition(target, mode.st_rdev)
-    found = [other] if other else [*_in_use(target, mode.st_rdev), *_signatures(target)]
-    if found or not everywhere:
-        return found
-    return [*written_by_others(target)] or _unrecognised(target, mode.st_rdev)
+    return [other] if other else [*_in_use(target, mode.st_rdev), *_signatures(target)]
 
 
 def state_of_file(path: str) -> tuple[int, ...]:
@@ -121,7 +129,8 @@ def _in_use(target: str, number: int) -> list[Use]:
     return []
 
 
-def _unrecognised(target: str, number: int) -> list[Use]:
+def _unrecognised(target: str) -> list[Use]:
+    number = os.stat(target).st_rdev
     sys = (SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()
     whole = sys.parent if (sys / "partition").exists() else sys
     (read, size), sector = written_on(target), number_of(whole / "queue/logical_block_size")

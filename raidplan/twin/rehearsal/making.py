@@ -8,6 +8,7 @@ from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.stages import BOOT_SECONDS, NOTHING, WHOLE, Run, apply_plan, install, preflight
 from raidplan.twin.rehearsal.subject import plan_of
 from raidplan.twin.server import Twin
+from raidplan.twin.server.arguments import KERNEL
 from raidplan.twin.server.guest import patience
 
 PLAN, BELOW = "/root/plan.json", "/root/below.json"
@@ -20,8 +21,8 @@ dpkg-query --show --showformat='${Package} ${Version}\\n' initramfs-tools dracut
 """
 """A line for each: the name, and its version. Of the programs that make an initramfs, those that are there."""
 TARGET = "/mnt"
-CONSOLE = """\
-GRUB_CMDLINE_LINUX="console=ttyS0 net.ifnames=0 panic=-1 mitigations=off tsc=unstable clocksource=hpet no_timer_check"
+CONSOLE = f"""\
+GRUB_CMDLINE_LINUX="{KERNEL}"
 GRUB_TERMINAL=console
 GRUB_TIMEOUT=0
 """

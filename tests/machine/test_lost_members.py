@@ -1,0 +1,246 @@
+"""Members that are away, behind, copied, or without their header: the commands that apply prints, run as they stand in a virtual server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from raidplan.cli import REFUSED
+from raidplan.twin.server import Disk, Twin, install_raidplan
+from raidplan.twin.server.ssh import Result
+from tests.machine.initramfs import quick_initramfs
+from tests.machine.look import NODE
+
+pytestmark = [pytest.mark.machine, pytest.mark.long]
+
+SIZE = 2**28
+NAMES = [f"d{n}" for n in range(8)]
+DISKS = [*(Disk(name, SIZE, f"LOSE-{name[1:]}") for name in NAMES), Disk("copy", SIZE, "COPY-0")]
+KEY = "/etc/keys/safe.key"
+LAYOUT = f"""\
+version: "1"
+host: losing
+hardware: {{disks: {{d<0-7>: {{size: 256MiB, serial: LOSE-<1>}}}}}}
+arrays:
+  five: {{level: raid5, members: [d0, d1, d2], bitmap: internal}}
+  mirror: {{level: raid1, members: [d3, d4], initial_sync: assume-clean}}
+  zero: {{level: raid0, members: [d5, d6]}}
+encryption:
+  safe: {{device: d7, key: {{file: {KEY}}}}}
+filesystems:
+  five: {{device: five, type: ext4, mount: /srv/five}}
+  mirror: {{device: mirror, type: ext4, mount: /srv/mirror}}
+  zero: {{device: zero, type: ext4, mount: /srv/zero}}
+  safe: {{device: safe, type: ext4, mount: /srv/safe}}
+"""
+FILE = "/root/losing.yaml"
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+    with Twin.start(DISKS, directory=tmp_path_factory.mktemp("losing")) as machine:
+        install_raidplan(machine)
+        quick_initramfs(machine)
+        machine.run(f"umask 077; mkdir -p /etc/keys; printf %s of-this-server-alone >{KEY}; chmod 0400 {KEY}")
+        machine.put(LAYOUT.encode(), FILE)
+        done = apply(machine)
+        assert done.returncode == 0, done.stderr[-3000:]
+        for name in ("five", "mirror", "zero", "safe"):
+            machine.run(f"cp -a /etc /srv/{name}/; sync")
+        machine.run("mdadm --wait /dev/md/*; udevadm settle; true")
+        yield machine
+
+
+def apply(twin: Twin) -> Result:
+    return twin.run(["raidplan", "apply", FILE, "--confirm", "losing"], check=False, timeout=600)
+
+
+def refused(twin: Twin, name: str) -> tuple[str, list[str]]:
+    """The reason of an apply that writes nothing about an array or an encryption, and the commands in it."""
+    done = apply(twin)
+    assert done.returncode == REFUSED and "nothing was written" in done.stderr, done.stderr[-3000:]
+    lines = (line.partition("refused: ") for line in done.stderr.splitlines())
+    reasons = [reason for _, found, reason in lines if found]
+    print(*reasons, sep="\n")
+    (reason,) = [each for each in reasons if re.search(rf"\b{name}\b", each)]
+    return reason, re.findall("`([^`]+)`", reason)
+
+
+def nothing_to_do(twin: Twin) -> None:
+    done = apply(twin)
+    assert done.returncode == 0 and "nothing to do" in done.stderr, done.stderr[-3000:]
+
+
+def settled(twin: Twin) -> None:
+    twin.run("udevadm settle; sleep 1; mdadm --wait /dev/md/*; udevadm settle; true")
+
+
+def commands_of(text: str) -> list[str]:
+    """The commands of mdadm that a text names, but those of the other way out, which stop an array that is not right."""
+    return [each for each in re.findall("`(mdadm [^`]+)`", text) if "--examine" not in each]
+
+
+def looked_at(twin: Twin, name: str, commands: list[str]) -> None:
+    """The array is read-only and its file system whole; then it is given back to its users."""
+    *_, give_back, leave = commands
+    assert (give_back, leave) == (f"mdadm --readwrite /dev/md/{name}", f"mdadm --stop /dev/md/{name}")
+    assert twin.run(f"cat /sys/block/$(basename $(readlink -f /dev/md/{name}))/ro").stdout.strip() == "1"
+    twin.run(f"e2fsck -fn /dev/md/{name}")
+    twin.run(give_back)
+    settled(twin)
+    twin.run(f"mountpoint -q /srv/{name} || mount /srv/{name}")
+
+
+def brought_home(twin: Twin) -> None:
+    """A member that is behind comes back by the commands that are printed."""
+    for _ in range(3):
+        done = apply(twin)
+        if done.returncode != REFUSED:
+            break
+        for each in commands_of(done.stderr):
+            twin.run(each)
+            settled(twin)
+    nothing_to_do(twin)
+
+
+def digest(twin: Twin, name: str) -> str:
+    """Of all files below a mount point."""
+    return twin.run(
+        f"cd /srv/{name} && find . -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum"
+    ).stdout
+
+
+def release(twin: Twin, name: str) -> None:
+    """Ends the use of an array's file system, also where it can no longer be written."""
+    twin.run(f"umount /srv/{name} || umount -l /srv/{name}; sleep 1", check=False)
+
+
+def test_more_members_are_away_than_raid5_survives(twin: Twin) -> None:
+    before = digest(twin, "five")
+    twin.unplug("d1", "d2")
+    twin.run(
+        "dd if=/dev/md/five of=/dev/null bs=64k count=9 iflag=direct; touch /srv/five/x; sync", check=False
+    )
+    settled(twin)
+    reason, commands = refused(twin, "five")
+    assert "Connect the missing ones" in reason and not commands, reason
+    twin.plug("d1", "d2")
+    settled(twin)
+    reason, commands = refused(twin, "five")
+    words = [each.split()[1] for each in commands]
+    assert words == ["--stop", "--examine", "--assemble", "--readwrite", "--stop"], reason
+    release(twin, "five")
+    for each in commands[:3]:
+        twin.run(each)
+    looked_at(twin, "five", commands)
+    brought_home(twin)
+    twin.run("rm -f /srv/five/x")
+    assert digest(twin, "five") == before
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_an_array_that_comes_up_without_a_member(twin: Twin, stopped: bool) -> None:
+    """md does not start it by itself, and where somebody stopped it, it is not even assembled."""
+    before = digest(twin, "five")
+    release(twin, "five")
+    twin.run("systemctl mask --runtime mdadm-last-resort@.timer; mdadm --stop /dev/md/five")
+    twin.unplug("d0", "d1", "d2")
+    settled(twin)
+    twin.plug("d0", "d2")
+    settled(twin)
+    if stopped:
+        twin.run("mdadm --stop /dev/md/five || mdadm --stop /dev/md127; udevadm settle", check=False)
+    reason, commands = refused(twin, "five")
+    assert "missing: d1" in reason, reason
+    start = next(each for each in commands if "--run" in each)
+    assert ("--assemble" in start) == stopped, reason
+    twin.run(start)
+    settled(twin)
+    twin.run("mount /srv/five")
+    twin.plug("d1")
+    settled(twin)
+    brought_home(twin)
+    assert digest(twin, "five") == before
+
+
+def copied(twin: Twin, member: str) -> None:
+    """The copy has what a member has."""
+    twin.run(f'{NODE}; dd if="$(d LOSE-{member[1:]})" of="$(d COPY-0)" bs=1M conv=fsync status=none')
+
+
+def test_a_copy_in_a_mirror_goes_out_and_the_member_is_rebuilt(twin: Twin) -> None:
+    before = digest(twin, "mirror")
+    release(twin, "mirror")
+    twin.run("mdadm --stop /dev/md/mirror")
+    copied(twin, "d4")
+    twin.unplug("d4")
+    settled(twin)
+    uuid = twin.run(
+        "mdadm --examine --export $(" + f"{NODE}; d COPY-0" + ") | sed -n 's/^MD_UUID=//p'"
+    ).stdout.strip()
+    twin.run(
+        f"mdadm --stop /dev/md/mirror; mdadm --assemble /dev/md/mirror --uuid={uuid}; udevadm settle; mount /srv/mirror"
+    )
+    twin.plug("d4")
+    settled(twin)
+    reason, commands = refused(twin, "mirror")
+    fail, remove, zero, add, *_ = commands
+    assert [each.split()[-2] for each in (fail, remove, zero, add)] == ["--fail", "--remove", "--zero-superblock", "--add"], reason  # fmt: skip
+    twin.run(fail)
+    twin.run(remove)
+    twin.unplug("copy")
+    twin.run(zero)
+    twin.run(add)
+    settled(twin)
+    nothing_to_do(twin)
+    assert digest(twin, "mirror") == before
+
+
+def test_a_copy_where_nothing_is_redundant(twin: Twin) -> None:
+    before = digest(twin, "zero")
+    release(twin, "zero")
+    twin.plug("copy")
+    settled(twin)
+    twin.run("mdadm --stop /dev/md/zero")
+    copied(twin, "d6")
+    twin.unplug("d6")
+    settled(twin)
+    uuid = twin.run(
+        "mdadm --examine --export $(" + f"{NODE}; d COPY-0" + ") | sed -n 's/^MD_UUID=//p'"
+    ).stdout.strip()
+    twin.run(
+        f"mdadm --stop /dev/md/zero; mdadm --assemble /dev/md/zero --uuid={uuid}; udevadm settle; mount /srv/zero"
+    )
+    twin.plug("d6")
+    settled(twin)
+    reason, commands = refused(twin, "zero")
+    assert [each.split()[1] for each in commands] == ["--stop", "--assemble", "--readwrite", "--stop"], reason
+    release(twin, "zero")
+    twin.run(commands[0])
+    twin.unplug("copy")
+    twin.run(commands[1])
+    looked_at(twin, "zero", commands)
+    nothing_to_do(twin)
+    assert digest(twin, "zero") == before
+
+
+def test_a_header_that_is_lost_comes_back_from_the_copy_that_apply_kept(twin: Twin) -> None:
+    before = digest(twin, "safe")
+    release(twin, "safe")
+    twin.run(
+        f'cryptsetup close safe; {NODE}; dd if=/dev/zero of="$(d LOSE-7)" bs=1M count=1 conv=fsync status=none; udevadm settle'
+    )
+    reason, commands = refused(twin, "safe")
+    test, restore, *_ = [each for each in commands if each.startswith("cryptsetup")]
+    assert "--test-passphrase" in test and "luksHeaderRestore" in restore, reason
+    twin.run(f"{test} --key-file {KEY}")
+    twin.run(f"{restore} --batch-mode")
+    twin.run(
+        "systemctl daemon-reload; systemctl start systemd-cryptsetup@safe.service; udevadm settle; mount /srv/safe",
+        check=False,
+    )
+    settled(twin)
+    nothing_to_do(twin)
+    assert digest(twin, "safe") == before
