@@ -37,10 +37,10 @@ FIRST = (
     "then apply again, which names the command for the arrays. If nobody needs them, `raidplan adopt LAYOUT{arrays:? --forget ? --forget %}` "
     "removes them from the journal"
 )
+FORGET = "If nobody needs it, `raidplan adopt LAYOUT --forget {place}` removes it from the journal"
 LOOKED_AT = (
     "`{command}`; the array is read-only then: check its content without writing (fsck -n, mount -o ro), and if it is right, "
-    "`mdadm --readwrite {node}` and apply again; if not, `mdadm --stop {node}`. If nobody needs it, `raidplan adopt LAYOUT --forget "
-    "{place}` removes it from the journal"
+    "`mdadm --readwrite {node}` and apply again; if not, `mdadm --stop {node}`. " + FORGET
 )
 BY_HAND = "restore it by hand"
 OPEN = "{opened:? (it is still open as %: copy its content elsewhere before it is closed)}"
@@ -51,6 +51,10 @@ NO_COPY = (
 KEPT = (
     "apply kept the header as it was made, with its keys of then: see first, without writing, whether one opens it (`cryptsetup open --test-passphrase "
     "--header {file} {node}`); if so, write it back (`cryptsetup luksHeaderRestore {node} --header-backup-file {file}`), then apply again"
+)
+HEADER_LOST = (
+    f"{AT}: the apply of {{began}} made this encryption on {{node}}, and nothing is left of its header{OPEN}; its content may be intact, so "
+    "nothing here is overwritten"
 )
 
 SENTENCES: Mapping[str, Mapping[str, str]] = {
@@ -121,6 +125,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
     "superblocks-lost": {
         "": f"{LOST}: {LOOKED_AT}",
         "changed": f"{LOST} (it was adopted, or the layout or a disk was changed since: first compare every value with those of the array): {LOOKED_AT}",
+        "header": f"{HEADER_LOST}: {NO_COPY}. {FORGET}",
+        "header-kept": f"{HEADER_LOST}; {KEPT}. {FORGET}",
         "table": f"{TABLE_LOST}. This command writes the table again, and no data: `{{command}}`; {FIRST}",
         "other-table": f"{TABLE_LOST}. The layout has another table for it now: write the one of then, which is the input of sfdisk in "
         f"the step {{step}} of {{file}}; {FIRST}",

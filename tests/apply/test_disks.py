@@ -210,6 +210,7 @@ def test_f20_what_is_no_block_device_is_never_written(odd: dict[str, str], name:
 def test_f20_a_link_to_itself_is_not_there(odd: dict[str, str]) -> None:
     circle = use("unseen", odd["circle"], error=os.strerror(errno.ELOOP))
     assert [*not_blank(odd["circle"], everywhere=True)] == [circle]
+    assert [*not_blank(odd["circle"], everywhere=False)] == [circle]
 
 
 @pytest.mark.parametrize("name", ["null", "folder", "file", "one", "circle", "fifo"])

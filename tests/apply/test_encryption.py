@@ -40,6 +40,7 @@ from raidplan.facts.block import Block, read_at
 from raidplan.facts.failure import failure
 from raidplan.facts.initramfs import encryptions_opened
 from raidplan.facts.luks import header_on, parse_tables
+from raidplan.facts.machine import BlockFact
 from raidplan.facts.prove import Deviation
 from raidplan.facts.run import run
 from raidplan.facts.written import reader_of
@@ -594,6 +595,43 @@ def test_a_header_that_apply_kept_is_told_before_anybody_wipes(
             test = f"`cryptsetup open --test-passphrase --header {kept} /dev/md/data`"
             back = f"`cryptsetup luksHeaderRestore /dev/md/data --header-backup-file {kept}`"
             assert text.index(test) < text.index(back) and "wipe" not in text
+
+
+@pytest.mark.parametrize("opened", ["crypt", ""])
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_header_of_which_nothing_is_left_comes_back_from_the_copy(
+    plan: Plan, tmp_path: Path, kept: bool, opened: str
+) -> None:
+    """Its device is not blank, and nobody is to wipe it before the copy was tried."""
+    world = stood(plan, tmp_path)
+    proof = step(plan, "encryption.crypt.make").proof
+    assert proof
+    del world.state.objects["encryption"][proof.key]
+    if not opened:
+        del world.state.objects["mapping"][proof.key]
+    world.state.content[str(proof.expect["device"])] = []
+    folder = world.root / "var/lib/raidplan"
+    file = folder / "headers" / f"{proof.key}.luks"
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(b"x") if kept else file.unlink(missing_ok=True)
+    past = read_past(folder)
+
+    def lost(past: Past, **disk: str) -> list[Refusal]:
+        """The refusals about headers; the device is there, and its disks differ in so much."""
+        read = Simulated(plan, world.root, world.state).read(plan)
+        block = BlockFact("md127", str(proof.expect["device"]), "", "array", 64 * MIB)
+        disks = tuple(replace(each, **disk) for each in read.disks)
+        found = decide(plan, replace(read, blocks=(block,), disks=disks), past, here=False).refusals
+        return [each for each in found if each.code == "superblocks-lost"]
+
+    (reason,) = lost(past)
+    assert (reason.case, reason.place) == ("header-kept" if kept else "header", "encryption.crypt")
+    assert reason.figures["opened"] == opened and reason.figures["node"] == "/dev/md/data"
+    assert not lost(replace(past, is_open=True)), "the run may have cleared it"
+    assert not lost(replace(past, made=frozenset())), "nobody made it"
+    assert not lost(past, serial="NEW"), "it was made on other disks"
+    world.state.content[str(proof.expect["device"])] = ["ext4"]
+    assert not lost(past), "the content of somebody else is told otherwise"
 
 
 def test_an_opened_encryption_that_passes_discards_is_changed_by_hand(plan: Plan, tmp_path: Path) -> None:

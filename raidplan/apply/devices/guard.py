@@ -31,11 +31,8 @@ def not_blank(*targets: str, everywhere: bool) -> list[Use]:
     """
     found = {target: _at_sight(target) for target in targets}
     silent = [target for target in targets if not found[target] and target.startswith("/dev/")]
-    if everywhere and silent:
-        found[""] = [*written_by_others(*silent)]
-        for target in [] if found[""] else silent:
-            found[target] = _unrecognised(target)
-    return [use for uses in found.values() for use in uses]
+    unseen = _beyond_sight(silent) if everywhere and silent else []
+    return [*(each for uses in found.values() for each in uses), *unseen]
 
 
 def _at_sight(target: str) -> list[Use]:
@@ -52,6 +49,11 @@ def _at_sight(target: str) -> list[Use]:
         return [use("no-device", target)]
     other = other_partition(target, mode.st_rdev)
     return [other] if other else [*_in_use(target, mode.st_rdev), *_signatures(target)]
+
+
+def _beyond_sight(targets: list[str]) -> list[Use]:
+    """Reasons that only the processes and the bytes tell."""
+    return [*written_by_others(*targets)] or [each for target in targets for each in _unrecognised(target)]
 
 
 def state_of_file(path: str) -> tuple[int, ...]:
