@@ -81,11 +81,8 @@ class Decided:
         nodes = [node(each) for each, found in since.items() if isinstance(found, DeviceAsFound)]
         yield from world.writers(*nodes)
         for target, found in since.items():
-            if isinstance(found, FileAsFound) and world.state_of_file(target) not in ((), found.state):
-                yield use("changed", target, byte=0)
-            if isinstance(found, DeviceAsFound):
-                if (at := place_of_change(found, *world.written(node(target)))) is not None:
-                    yield use("changed", target, byte=at)
+            if (at := _first_change(found, target, node, world)) is not None:
+                yield use("changed", target, byte=at)
 
     def _other_disks(self, step: Step, words: list[str], world: World, held: ExitStack) -> Iterator[Use]:
         """Disks below the step that are not those of the decision; one that died and left its array is no longer below it."""
@@ -117,6 +114,13 @@ class Decided:
             uuid = dashed(word.removeprefix(ARRAY).replace(":", "")) if link else self.arrays.get(word, "")
             if uuid and world.array(word) != uuid:
                 yield use("other-array", word, uuid=uuid)
+
+
+def _first_change(found: AsFound, target: str, node: Callable[[str], str], world: World) -> int | None:
+    """The first byte that is otherwise than it was found; None if there is none. Raises OSError."""
+    if isinstance(found, FileAsFound):
+        return None if world.state_of_file(target) in ((), found.state) else 0
+    return place_of_change(found, *world.written(node(target)))
 
 
 def _words(step: Step) -> list[str]:

@@ -79,7 +79,7 @@ CODES: Mapping[Code, tuple[str, str]] = {
         "Stop that one.",
     ),
     "superblocks-lost": (
-        "Superblocks, a partition table or a LUKS header are lost; the data can be whole.",
+        "Members of an array lost its superblock, or disks their table; its data can be whole.",
         "Run the command in the message.",
     ),
     "not-of-that-step": (

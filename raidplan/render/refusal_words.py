@@ -37,10 +37,10 @@ FIRST = (
     "then apply again, which names the command for the arrays. If nobody needs them, `raidplan adopt LAYOUT{arrays:? --forget ? --forget %}` "
     "removes them from the journal"
 )
-FORGET = "If nobody needs it, `raidplan adopt LAYOUT --forget {place}` removes it from the journal"
 LOOKED_AT = (
     "`{command}`; the array is read-only then: check its content without writing (fsck -n, mount -o ro), and if it is right, "
-    "`mdadm --readwrite {node}` and apply again; if not, `mdadm --stop {node}`. " + FORGET
+    "`mdadm --readwrite {node}` and apply again; if not, `mdadm --stop {node}`. If nobody needs it, `raidplan adopt LAYOUT --forget "
+    "{place}` removes it from the journal"
 )
 BY_HAND = "restore it by hand"
 OPEN = "{opened:? (it is still open as %: copy its content elsewhere before it is closed)}"
@@ -49,12 +49,9 @@ NO_COPY = (
     "content is lost, and only then wipe it by hand (wipefs --all {node})"
 )
 KEPT = (
-    "apply kept the header as it was made, with its keys of then: see first, without writing, whether one opens it (`cryptsetup open --test-passphrase "
-    "--header {file} {node}`); if so, write it back (`cryptsetup luksHeaderRestore {node} --header-backup-file {file}`), then apply again"
-)
-HEADER_LOST = (
-    f"{AT}: the apply of {{began}} made this encryption on {{node}}, and nothing is left of its header{OPEN}; its content may be intact, so "
-    "nothing here is overwritten"
+    "apply kept the header as it was made, with its keys of then: open it by that without writing (`cryptsetup open --readonly --header {file} "
+    "{node} kept`), look whether its content is right (`blkid /dev/mapper/kept`, fsck -n), and close it (`cryptsetup close kept`); if it is, write "
+    "the header back (`cryptsetup luksHeaderRestore {node} --header-backup-file {file}`), then apply again"
 )
 
 SENTENCES: Mapping[str, Mapping[str, str]] = {
@@ -89,7 +86,11 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "": f"{HERE}: {{part:|the disk}} cannot be read at byte {{byte}} ({{error}}): replace the disk",
         "read-only": f"{HERE} is read-only",
     },
-    "target-not-blank": {"": "{place} is not blank: {found:12; }", "device": "{uses:; }"},
+    "target-not-blank": {
+        "": "{place} is not blank: {found:12; }",
+        "header-kept": f"{{place}} is not blank: {{found:12; }}. Apply made an encryption on it, of whose header nothing is left{OPEN}; {KEPT}",
+        "device": "{uses:; }",
+    },
     "in-use": {"": "{place} is in use, {use}, and raidplan never clears a device in use: end that use first"},
     "in-use-elsewhere": {"": "{uses:; }"},
     "open-for-writing": {"": "{uses:; }"},
@@ -125,8 +126,6 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
     "superblocks-lost": {
         "": f"{LOST}: {LOOKED_AT}",
         "changed": f"{LOST} (it was adopted, or the layout or a disk was changed since: first compare every value with those of the array): {LOOKED_AT}",
-        "header": f"{HEADER_LOST}: {NO_COPY}. {FORGET}",
-        "header-kept": f"{HEADER_LOST}; {KEPT}. {FORGET}",
         "table": f"{TABLE_LOST}. This command writes the table again, and no data: `{{command}}`; {FIRST}",
         "other-table": f"{TABLE_LOST}. The layout has another table for it now: write the one of then, which is the input of sfdisk in "
         f"the step {{step}} of {{file}}; {FIRST}",

@@ -50,7 +50,7 @@ LAYOUTS = {
     "raid10": ("n2", "o2", "f2", "n3"),
 }
 ZONES = ("original", "alternate")
-DISKS = 8
+DISKS = 9
 HARDWARE = (
     f"hardware: {{disks: {{d<0-{DISKS - 1}>: {{serial: S<1>, size: 4GiB, partitions: "
     "{p: {size: 1GiB, type: raid}, q: {size: 2GiB, type: raid}, j: {size: 512MiB, type: raid}}}}}\n"

@@ -45,6 +45,8 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
         quick_initramfs(machine)
         machine.run(f"umask 077; mkdir -p /etc/keys; printf %s of-this-server-alone >{KEY}; chmod 0400 {KEY}")
         machine.put(LAYOUT.encode(), FILE)
+        # The timer that starts a degraded array half a minute after the boot would come before what is looked at here.
+        machine.run("systemctl mask --runtime mdadm-last-resort@.timer")
         done = apply(machine)
         assert done.returncode == 0, done.stderr[-3000:]
         for name in ("five", "mirror", "zero", "safe"):
@@ -63,7 +65,7 @@ def refused(twin: Twin, name: str) -> tuple[str, list[str]]:
     assert done.returncode == REFUSED and "nothing was written" in done.stderr, done.stderr[-3000:]
     lines = (line.partition("refused: ") for line in done.stderr.splitlines())
     reasons = [reason for _, found, reason in lines if found]
-    (reason,) = [each for each in reasons if re.search(rf"\b{name}\b", each)]
+    (reason,) = [each for each in reasons if re.search(rf"^arrays\.{name}\b", each)]
     return reason, re.findall("`([^`]+)`", reason)
 
 
@@ -87,16 +89,14 @@ def looked_at(twin: Twin, name: str, commands: list[str]) -> None:
     twin.run(f"mountpoint -q /srv/{name} || mount /srv/{name}")
 
 
-def brought_home(twin: Twin, name: str) -> None:
-    """A member that is behind comes back by the commands that are printed."""
-    for _ in range(3):
-        done = apply(twin)
-        if done.returncode != REFUSED:
-            break
-        for command in re.findall(rf"mdadm /dev/md/{name} --[^,(`]+", done.stderr):
-            twin.run(command.strip())
-            settled(twin)
+def brought_home(twin: Twin, name: str) -> int:
+    """Members that are behind come back by the commands that are printed; how many those are."""
+    commands = re.findall(rf"mdadm /dev/md/{name} --[^,(`]+", apply(twin).stderr)
+    for command in commands:
+        twin.run(command.strip())
+        settled(twin)
     nothing_to_do(twin)
+    return len(commands)
 
 
 def stop_inactive(twin: Twin) -> None:
@@ -108,7 +108,7 @@ def stop_inactive(twin: Twin) -> None:
 def digest(twin: Twin, name: str) -> str:
     """Of all files below a mount point."""
     return twin.run(
-        f"cd /srv/{name} && find . -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum"
+        f"mountpoint -q /srv/{name} && cd /srv/{name} && find . -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum"
     ).stdout
 
 
@@ -125,7 +125,7 @@ def test_more_members_are_away_than_raid5_survives(twin: Twin) -> None:
     )
     settled(twin)
     reason, commands = refused(twin, "five")
-    assert "Connect the missing ones" in reason and not commands, reason
+    assert "Connect the missing" in reason and not commands, reason
     twin.plug("d1", "d2")
     settled(twin)
     reason, commands = refused(twin, "five")
@@ -145,7 +145,7 @@ def test_an_array_that_comes_up_without_a_member(twin: Twin, stopped: bool) -> N
     """md does not start it by itself, and where somebody stopped it, it is not even assembled."""
     before = digest(twin, "five")
     release(twin, "five")
-    twin.run("systemctl mask --runtime mdadm-last-resort@.timer; mdadm --stop /dev/md/five")
+    twin.run("mdadm --stop /dev/md/five")
     twin.unplug("d0", "d1", "d2")
     settled(twin)
     twin.plug("d0", "d2")
@@ -161,7 +161,7 @@ def test_an_array_that_comes_up_without_a_member(twin: Twin, stopped: bool) -> N
     twin.run("mount /srv/five")
     twin.plug("d1")
     settled(twin)
-    brought_home(twin, "five")
+    assert brought_home(twin, "five")
     assert digest(twin, "five") == before
 
 
@@ -234,12 +234,18 @@ def test_a_header_that_is_lost_comes_back_from_the_copy_that_apply_kept(twin: Tw
     before = digest(twin, "safe")
     release(twin, "safe")
     twin.run(
-        "cryptsetup close safe; dd if=/dev/zero of=$(ls /dev/disk/by-id/*LOSE-7-part1 | head -1) bs=1M count=1 conv=fsync status=none; udevadm settle"
+        "set -e; cryptsetup close safe; dd if=/dev/zero of=$(ls /dev/disk/by-id/*LOSE-7-part1 | head -1) bs=1M count=1 conv=fsync status=none; udevadm settle"
     )
-    reason, commands = refused(twin, "safe")
-    test, restore, *_ = [each for each in commands if each.startswith("cryptsetup")]
-    assert "--test-passphrase" in test and "luksHeaderRestore" in restore, reason
-    twin.run(f"{test} --key-file {KEY}")
+    done = apply(twin)
+    (reason,) = [
+        line for line in done.stderr.splitlines() if line.startswith("refused: ") and "cryptsetup" in line
+    ]
+    open_it, look, close, restore = re.findall("`([^`]+)`", reason)
+    assert done.returncode == REFUSED and "--readonly" in open_it and "luksHeaderRestore" in restore, reason
+    twin.run(f"{open_it} --key-file {KEY}")
+    assert "ext4" in twin.run(look).stdout
+    twin.run("e2fsck -fn /dev/mapper/kept")
+    twin.run(close)
     twin.run(f"{restore} --batch-mode")
     twin.run(
         "systemctl daemon-reload; systemctl start systemd-cryptsetup@safe.service; udevadm settle; mount /srv/safe",

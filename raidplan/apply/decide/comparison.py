@@ -13,7 +13,6 @@ from raidplan.apply.configuration.array_names import in_its_own_step
 from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.decide.clones import clones_in_arrays
 from raidplan.apply.decide.leftovers import NotOurs
-from raidplan.apply.decide.lost_headers import headers_lost
 from raidplan.apply.decide.lost_superblocks import superblocks_lost
 from raidplan.apply.decide.name_links import NameTaken, lacks_its_name, name_links
 from raidplan.apply.decide.not_started import not_started
@@ -71,7 +70,7 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
 def without_data(plan: Plan, machine: Machine, past: Past) -> tuple[Refusal, ...]:
     """The reasons of the first kind that there is: each explains those that would come after it."""
     return (
-        (*superblocks_lost(plan, machine, past), *headers_lost(plan, machine, past))
+        (*superblocks_lost(plan, machine, past),)
         or (*clones_in_arrays(plan, machine),)
         or (*too_many_lost(plan, machine, past),)
         or (*not_started(plan, machine, past),)

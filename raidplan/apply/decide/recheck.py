@@ -53,7 +53,8 @@ def look_closer(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], pas
 
 def _users(found: Found, machine: Machine) -> Found:
     """The content of those devices that somebody uses. Every process is read once for all, and only where there are users once for each."""
-    nodes = {("content", block.identity): f"/dev/{block.name}" for block in machine.blocks}
+    # Of two with one identity, as of a copied partition, the first is the one that was read.
+    nodes = {("content", block.identity): f"/dev/{block.name}" for block in reversed(machine.blocks)}
     looked_at = [key for key in nodes if key in found]
     if not [*used_by_others(*(nodes[key] for key in looked_at))]:
         return {}

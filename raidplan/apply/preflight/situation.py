@@ -56,7 +56,7 @@ class Situation:
     @property
     def there(self) -> tuple[str, ...]:
         """The nodes of devices that pending steps write over and that are there now."""
-        named = {target: f"/dev/{block.name}" for target, block in self._blocks().items()}
+        named = {target: f"/dev/{block.name}" for target, block in self.blocks.items()}
         nodes = (self.node(target) for _, target in self.guarded)
         existing = (node if os.path.exists(node) else named.get(node, "") for node in nodes)
         return tuple(dict.fromkeys(node for node in existing if node.startswith("/dev/")))
@@ -76,11 +76,12 @@ class Situation:
                 *(f"held by {stack.called(one)}" for one in holders.get(block.name, ())),
                 *block.content,
             ]
-            for target, block in self._blocks().items()
+            for target, block in self.blocks.items()
         }
         return {target: words for target, words in found.items() if words}
 
-    def _blocks(self) -> dict[str, BlockFact]:
+    @property
+    def blocks(self) -> dict[str, BlockFact]:
         """The partitions, arrays and volumes that must be blank and are there, by what steps call them."""
         made = made_nodes(self.whole or self.plan)
         blocks = {block.identity: block for block in self.machine.blocks}

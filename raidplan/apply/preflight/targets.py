@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from shlex import quote
 
 from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.preflight.situation import Check, Situation
 from raidplan.apply.refusal import Refusal, of_use, refusal
 from raidplan.apply.teardown.assembly_hold import HOLDING
+from raidplan.base.figures import Figures
+from raidplan.base.hidden import escaped
 from raidplan.facts.in_use import claimed_elsewhere, used_by_others, written_by_others
 from raidplan.facts.traces import words
 from raidplan.plan.step import Zero
@@ -27,8 +30,29 @@ def disks_blank(situation: Situation) -> Iterator[Refusal]:
 
 def targets_blank_by_identity(situation: Situation) -> Iterator[Refusal]:
     """The content of targets, under whatever name they run now; where libblkid is silent, by their bytes: plain dm-crypt, a raw database."""
+    headers = dict(_kept_headers(situation))
     for target, found in situation.standing.items():
-        yield refusal("target-not-blank", place=target, found=tuple(found))
+        case = "header-kept" if target in headers else ""
+        figures = {"found": tuple(found), **headers.get(target, {})}
+        yield Refusal("target-not-blank", case, target, figures=figures)
+
+
+def _kept_headers(situation: Situation) -> Iterator[tuple[str, Figures]]:
+    """The targets on which an encryption is to be made of which apply kept a header, where nothing is known of their content: that can be
+    the encryption of then."""
+    for step, target in situation.guarded:
+        kept = situation.past.header(step.proof.key) if step.proof and step.proof.kind == "encryption" else ""
+        block = situation.blocks.get(target)
+        if kept and step.proof and block and not situation.machine.carried(block.identity):
+            opened = situation.machine.observe("mapping", step.proof.key) or {}
+            yield (
+                target,
+                {
+                    "node": f"/dev/{block.name}",
+                    "file": quote(kept),
+                    "opened": escaped(str(opened.get("name", ""))),
+                },
+            )
 
 
 def other_targets_blank(situation: Situation) -> Iterator[Refusal]:
