@@ -55,6 +55,7 @@ def by_task(told: list[Told], task: str) -> dict[str, Told]:
     return {each.host: each for each in told if each.task == task}
 
 
+@pytest.mark.long
 def test_check_mode_shows_the_plan_of_every_host(tmp_path: Path) -> None:
     told, said = run(tmp_path, "--check")
     assert set(by_task(told, "Plan")) == set(HOSTS), said

@@ -246,7 +246,7 @@ def _pattern(command: str) -> str:
 
 def test_all_say_the_same(dice: Random | None, tmp_path: Path) -> None:
     plans: dict[str, Plan] = {}
-    for number, each in enumerate(_drawn(dice, 60)):
+    for number, each in enumerate(_drawn(dice, 30)):
         _say_the_same(each, tmp_path / str(number), plans)
 
 
@@ -266,7 +266,7 @@ def _drawn_with_others(dice: Random | None, count: int) -> list[Pair]:
 def test_all_say_the_same_of_other_members(dice: Random | None, tmp_path: Path) -> None:
     """Members that leave, join and change places at once."""
     plans: dict[str, Plan] = {}
-    for number, each in enumerate(_drawn_with_others(dice, 30)):
+    for number, each in enumerate(_drawn_with_others(dice, 20)):
         _say_the_same(each, tmp_path / str(number), plans)
 
 

@@ -115,6 +115,7 @@ def test_killed_again_after_what_it_left_was_cleared_at_both_ends(
         alone(made, dice, dice or Random(1), cut)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("old", ["ext4 with blocks of 1 KiB", "btrfs", "swap"])
 def test_old_bytes_between_the_ends_of_a_disk_to_wipe_are_none_of_somebody_else(
     old: str, tmp_path: Path, dice: Random | None

@@ -113,7 +113,7 @@ def killed_again(
     return points
 
 
-@pytest.mark.drawn(5)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(
     "layout",
     [name if name in RESUMED else pytest.param(name, marks=pytest.mark.long) for name in LAYOUTS],

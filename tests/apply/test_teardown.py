@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.step_fingerprints import marks, marks_of_disks
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import Machine, Trace
@@ -450,6 +451,19 @@ def test_what_this_layout_made_is_marked_in_the_list(plan: Plan) -> None:
     assert not any(words.startswith("the partition table") for words in loss_texts(decision.left.lost)), (
         "the tables are as planned"
     )
+
+
+def test_an_array_of_ours_that_is_cleared_has_lost_nothing(plan: Plan) -> None:
+    """It is only imagined without its superblocks, and not refused as one that lost them."""
+    box = own_machine(plan)
+    disks = {f"d{n}": disk for n, disk in enumerate(box.disks.values())}
+    (create,) = (step for step in plan.steps if step.id == "array.data.create")
+    below = marks_of_disks(plan, disks)
+    made = frozenset(made_by(step) for step in plan.steps if step.creates)
+    past = Past(made=made, standing=marks(plan, disks), below=below)
+    decision = decided(plan, box, past)
+    assert decision.refusals == () and create.proof
+    assert f"teardown.array.{create.proof.key}.stop" in {step.id for step in decision.left.steps}
 
 
 def test_only_the_partitions_are_cleared_where_the_table_is_as_planned(plan: Plan) -> None:

@@ -232,6 +232,7 @@ def test_every_byte_comes_back_wherever_the_undo_was_killed(
         killed(at)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.root
 @root
 @pytest.mark.parametrize("place", [2 * MIB, 16 * MIB - 65536, 512])

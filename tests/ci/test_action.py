@@ -88,6 +88,7 @@ def test_a_good_layout_comes_with_its_plan(site: Site) -> None:
     assert "<summary><b>rio2</b>, layouts/new.yaml: picture</summary>\n\n```mermaid\n%%{init: " in run.body
 
 
+@pytest.mark.long
 def test_a_changed_layout_comes_with_the_plan_of_the_change_alone(site: Site) -> None:
     """One comment said of one host that no data would be destroyed, and that everything on 4 disks would."""
     site.write("layouts/old.yaml", GOOD + "# a word\n")

@@ -139,7 +139,7 @@ LARGE = {
 }  # fmt: skip
 
 
-@pytest.mark.drawn(6)
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize(("text", "first", "count"), LARGE.values(), ids=LARGE)
 @pytest.mark.slow
 def test_large(text: str, first: str, count: int, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from random import Random
 from signal import SIGKILL
@@ -23,10 +24,11 @@ from tests.kills.adversity import (
     PLANTED,
     SIGNALS,
     STUCK,
+    Adversity,
     draw_adversity,
 )
 from tests.kills.cases import adversity_of, cases
-from tests.kills.family import FULL, OLD, draw, sound
+from tests.kills.family import FULL, OLD, Drawn, draw, sound
 from tests.kills.predicted import predicted, predicted_if_won
 from tests.kills.record import JUDGES, add, digest, generator, read, table
 from tests.kills.session import Reference, differing, judged
@@ -119,9 +121,15 @@ def test_a_person_s_command_that_won_is_predicted_to_need_that_person() -> None:
     assert (won, lost) == (PERSON, CONVERGED)
 
 
-def test_nothing_is_planted_where_the_yes_to_a_disk_may_cover_it_or_within_our_own_data() -> None:
+@cache
+def _drawn() -> list[tuple[Drawn, Adversity]]:
+    """Some layouts, with what happens to each."""
     layouts = {layout: draw(layout) for layout in range(40)}
-    drawn = [(layouts[case.layout], adversity_of(case, layouts[case.layout])) for case in cases(0, 4000, 100)]
+    return [(layouts[case.layout], adversity_of(case, layouts[case.layout])) for case in cases(0, 4000, 100)]
+
+
+def test_nothing_is_planted_where_the_yes_to_a_disk_may_cover_it_or_within_our_own_data() -> None:
+    drawn = _drawn()
     sectors = [(layout, each) for layout, each in drawn if each.kind in PLANTED]
     assert {layout.kind for layout, _ in sectors} == {"fresh", "wipe"}
     assert any(layout.old for layout, each in sectors if each.kind == "foreign sector")
@@ -134,9 +142,7 @@ def test_nothing_is_planted_where_the_yes_to_a_disk_may_cover_it_or_within_our_o
 
 
 def test_a_person_s_array_is_made_where_the_layout_has_something() -> None:
-    layouts = {layout: draw(layout) for layout in range(40)}
-    drawn = [(layouts[case.layout], adversity_of(case, layouts[case.layout])) for case in cases(0, 4000, 100)]
-    made = [(layout, each.disk) for layout, each in drawn if each.kind == "person's create"]
+    made = [(layout, each.disk) for layout, each in _drawn() if each.kind == "person's create"]
     assert len({disk for _, disk in made}) == 4
     assert [disk for layout, disk in made if f"k{disk}.a" not in layout.text] == []
 

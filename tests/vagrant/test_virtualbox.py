@@ -135,18 +135,13 @@ def test_a_name_that_is_too_long_is_refused_at_its_line(tmp_path: Path) -> None:
     assert "layout.yaml:6: 'aaaa" in done.stderr and "is not a name" in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("second", "says"),
     [
         ("serial: A1, logical_block: 4096", "a1: sectors of 4096 bytes"),
-        pytest.param(
-            f"serial: {'S' * 37}", "a1: serial number of 37 characters; an ATA disk", marks=pytest.mark.long
-        ),
-        pytest.param(
-            f"serial: A1, model: {'M' * 41}",
-            "a1: model of 41 characters; an ATA disk",
-            marks=pytest.mark.long,
-        ),
+        (f"serial: {'S' * 37}", "a1: serial number of 37 characters; an ATA disk"),
+        (f"serial: A1, model: {'M' * 41}", "a1: model of 41 characters; an ATA disk"),
     ],
 )
 def test_vagrant_up_ends_before_virtualbox_is_asked_for_anything(

@@ -6,10 +6,13 @@ from dataclasses import replace
 
 from raidplan.apply.decide.lost_tables import tables_lost
 from raidplan.apply.decide.present_uuids import compare_by_present_uuids
+from raidplan.apply.journal.past import Past
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.apply.stages.resuming import Resumed
 from raidplan.apply.teardown.cleared import BegunClearing, Cleared, Imagined
+from raidplan.apply.teardown.layers import STOPPED
 from raidplan.apply.teardown.teardown import take_apart
+from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.plan.origin import TEARDOWN
 
@@ -24,10 +27,16 @@ def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
         layout,
         machine,
         disks,
-        lambda either: compare_by_present_uuids(layout, either, past),
+        lambda either: compare_by_present_uuids(layout, either, _as_if_stopped(past, machine, either)),
         past.made,
         _begun_clearing(resumed),
     )
+
+
+def _as_if_stopped(past: Past, machine: Machine, either: Machine) -> Past:
+    """The past in which this run has stopped the arrays that are only imagined away: they are given up, and have lost nothing."""
+    arrays = machine.objects.get("array", {}).keys() - either.objects.get("array", {}).keys()
+    return replace(past, begun=past.begun | {STOPPED.format(uuid) for uuid in arrays}) if arrays else past
 
 
 def _begun_clearing(resumed: Resumed) -> BegunClearing:
