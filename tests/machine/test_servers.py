@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -258,7 +259,9 @@ def test_a_disk_is_pulled_as_predicted_and_the_control_fails(
     monkeypatch.setattr(rehearsal, "start_twin", begun)
     monkeypatch.setattr(rehearsal, "make", make)
     out = tmp_path / "report.json"
+    began = time.monotonic()
     code = run(["rehearse", str(server.file), "--faults", disk, "-o", str(out)])
+    record_property("counted: seconds of a rehearsal", round(time.monotonic() - began))
     report = json.loads(out.read_text()) if out.exists() else {}
     assert code == OK, (disk, report)
     record_property("counted: predictions of a rehearsal", count_predictions(report))

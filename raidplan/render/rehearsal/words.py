@@ -57,7 +57,10 @@ CLAIMS = {
     "at half the limits": "read at half the limits",
     "damage": "a record that was written over",
 }
-NOT_TRIED = "The firmware of real controllers and multipliers, and seek times of disks, are not in the twin."
+NOT_TRIED = (
+    "The firmware of real controllers and multipliers, and seek times of disks, are not in the twin. Its kernel is Debian's for virtual "
+    "machines, and its initramfs has the modules for this one."
+)
 NOT_TOGETHER = "Arrays were written each alone: what they can do together was measured of reading."
 NOT_MEASURED = "Nothing was measured: --measure does that, on a machine of its own."
 

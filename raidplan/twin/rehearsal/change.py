@@ -39,7 +39,6 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
     start_twin,
 )
 from raidplan.twin.rehearsal.subject import Subject, Unsuited, check_disks
-from raidplan.twin.rehearsal.witness import FILL
 from raidplan.twin.server import CommandError, Disk, Twin
 from raidplan.twin.server.image import Say
 
@@ -80,6 +79,8 @@ class Change:
     """The twin as the new layout has it."""
     kept: Sequence[Kept]
     plan: Plan
+    fills: Mapping[str, int]
+    """The records of `fill` on each file system of the old layout."""
 
     @property
     def command(self) -> list[str]:
@@ -98,7 +99,7 @@ class Change:
     def give(self, **given: Any) -> None:
         """Tells the witness what it reads and writes, by the names of the old layout."""
         before = json.loads(self.rig.twin.get(GIVEN))
-        self.rig.give({**before, "paging": False, **given})
+        self.rig.give({**before, "paging": False, "fills": {**self.fills}, **given})
 
     def start_writing(self) -> None:
         """Writers on the file systems that stay where they are: nothing that the change makes or moves is touched."""
@@ -153,7 +154,7 @@ def _rehearse(
     before, after = subjects
     with start_twin(disks, before, wish, run) as twin:
         make(Rig.of(twin, before, plans[0]), plans[0], run)
-        change = Change(Rig.of(twin, after, plans[1]), found, plans[1])
+        change = Change(Rig.of(twin, after, plans[1]), found, plans[1], Rig.of(twin, before, plans[0]).fills)
         start = time.monotonic()
         with run.stage("change", "the new layout, with the plan that the server would get"):
             change.begin()
@@ -280,7 +281,7 @@ def _read(change: Change, case: Case, start: float, written: Mapping[str, int] |
     found = change.rig.observation()
     claims = []
     for each in change.kept:
-        least = FILL + counts.get(each.name, 0)
+        least = change.fills[each.name] + counts.get(each.name, 0)
         state = found["mounts"][each.mount] if found else {"read": "no answer", "writer": ""}
         read, failure = state["read"], state["writer"]
         count = read["acknowledged"] - len(read["damaged"]) if isinstance(read, dict) else 0
@@ -303,7 +304,7 @@ def _control(change: Change) -> Tried:
     tried = _read(change, case, start)
     seen = []
     for claim in tried.claims:
-        observed = "seen" if claim.observed == str(FILL - 1) else "not seen"
+        observed = "seen" if claim.observed == str(change.fills[str(claim.thing[-1])] - 1) else "not seen"
         observed = observed if claim.thing in whole else "not whole before"
         seen.append(Claim(claim.thing, "damage", "seen", observed, observed == "seen"))
     return replace(tried, claims=tuple(seen))

@@ -23,9 +23,7 @@ HOME, GIVEN, BLOCKS = Path("/run/rehearsal"), Path("/root/rehearsal.json"), Path
 SWAPS, MOUNTS, CACHES = map(Path, ("/proc/swaps", "/proc/self/mountinfo", "/proc/sys/vm/drop_caches"))
 RECORD, MOST = 16384, 1500
 FILL = 64
-"""Records in each file of `fill`."""
-PRESSED = 64
-"""Records in each file of `press`."""
+"""Records in each file of `fill` where the rig wants no more, and of `press`."""
 PAGES = 512
 """Pages of 4 KiB pushed into each swap area."""
 PAGE_OUT = 21  # MADV_PAGEOUT, madvise(2), Linux 5.4
@@ -34,8 +32,9 @@ PATIENCE, TIMES, MOST_PATIENT = 25, 30, 120
 
 
 def record(name: str, number: int, size: int = RECORD) -> bytes:
-    """The content of a record of the file system that the layout calls so, wherever it is mounted, or of a page of a swap area: no two are the same."""
-    return hashlib.shake_128(f"{name} {number}".encode()).digest(size)
+    """A record of the file system that the layout calls so, wherever it is mounted, or a page of a swap area: no two KiB are the same."""
+    drawn = hashlib.sha512(f"{name} {number}".encode()).digest()
+    return b"".join(drawn * 15 + drawn[4:] + place.to_bytes(4, "big") for place in range(size // 1024))
 
 
 def spawn(work: Callable[[], None]) -> int:
@@ -84,17 +83,16 @@ def press(mount: str, place: int) -> None:
     file = os.open(f"{mount}/rehearsal.{place}.unflushed", os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
     while True:
         buffer[:] = os.urandom(RECORD)
-        for number in range(PRESSED):
+        for number in range(FILL):
             os.pwritev(file, [buffer], number * RECORD)
 
 
 def fill(given: dict[str, Any], number: int = 0) -> None:
     """A file of records on every file system, that nobody changes."""
     for name, mount in given["mounts"].items():
-        with open(f"{mount}/rehearsal.fill{number}", "xb") as file:
-            for each in range(FILL):
+        with open(f"{mount}/rehearsal.fill{number}", "xb", 0) as file:
+            for each in range(given.get("fills", {}).get(name, FILL)):
                 file.write(record(f"{name} fill{number}", each))
-            file.flush()
             os.fsync(file.fileno())
         keep_names(mount)
 
@@ -190,13 +188,13 @@ def writes(mount: str, place: int) -> str:
     return ""
 
 
-def damaged(name: str, mount: str, place: int, count: int, fills: int) -> dict[str, Any]:
-    """The numbers of records that do not read back as they were written, of how many; acknowledged ones, and of `fill`.
+def damaged(name: str, mount: str, place: int, count: int, fills: int, each: int = FILL) -> dict[str, Any]:
+    """The numbers of records that do not read back as they were written, of how many; acknowledged ones, and `each` in so many files of `fill`.
 
     Raises OSError where one of these files is not there.
     """
     files = [(Path(mount, f"rehearsal.{place}"), name, count)] if count else []
-    files += [(Path(mount, f"rehearsal.fill{n}"), f"{name} fill{n}", FILL) for n in range(fills)]
+    files += [(Path(mount, f"rehearsal.fill{n}"), f"{name} fill{n}", each) for n in range(fills)]
     wrong: list[int] = []
     for path, of, records in files:
         file = os.open(path, os.O_RDONLY)
@@ -277,11 +275,12 @@ def look(given: dict[str, Any], fills: int = 1) -> dict[str, Any]:
     CACHES.write_text("3")
     counts, mounts = acknowledged(given), dict[str, Any]()
     for place, (name, mount) in enumerate(given["mounts"].items()):
+        each = given.get("fills", {}).get(name, FILL)
         mounts[mount] = {
             "mounted": mounted(mount),
             "writer": kept_text(f"{place}.error"),
             "write": within(patience(), partial(writes, mount, place)),
-            "read": within(patience(), partial(damaged, name, mount, place, counts[name], fills)),
+            "read": within(patience(), partial(damaged, name, mount, place, counts[name], fills, each)),
         }
     nodes = given["arrays"] | json.loads(kept_text("nodes.json") or "{}")
     arrays = {name: array(node) for name, node in nodes.items()}
@@ -299,7 +298,8 @@ def limp(given: dict[str, Any]) -> dict[str, float]:
             writes(mount, place)
             times.append(time.monotonic())
         for path in Path(mount).glob("rehearsal.fill*"):
-            path.read_bytes()
+            with path.open("rb") as file:
+                file.read(FILL * RECORD)
             times.append(time.monotonic())
         longest[mount] = max(after - before for before, after in pairwise(times))
     return longest
