@@ -540,11 +540,13 @@ def test_damaged_records_are_none_that_were_read_back(mixed: Topology) -> None:
 def test_what_is_written_without_a_flush_goes_past_the_page_cache(tmp_path: Path) -> None:
     writer = witness.spawn(lambda: witness.press(str(tmp_path), 0))
     end, file = time.monotonic() + 20, tmp_path / "rehearsal.0.unflushed"
-    while not (file.exists() and file.stat().st_size == witness.FILL * witness.RECORD):
-        assert time.monotonic() < end and witness.alive(writer)
-        time.sleep(0.05)
-    os.kill(writer, signal.SIGKILL)
-    os.waitpid(writer, 0)
+    try:
+        while not (file.exists() and file.stat().st_size == witness.FILL * witness.RECORD):
+            assert time.monotonic() < end and witness.alive(writer)
+            time.sleep(0.05)
+    finally:
+        os.kill(writer, signal.SIGKILL)
+        os.waitpid(writer, 0)
 
 
 def test_the_witness_does_not_hang() -> None:
