@@ -37,7 +37,7 @@ hpet and not tsc: on a busy host the guest measures the processor's clock wrongl
 time then runs several times too fast.
 
 norandmaps: emulation translates code for each address at which it is found, so with addresses that change, every program that
-is started is translated anew (a shell that starts /bin/true took seven times as long).
+is started is translated anew (a shell that starts /bin/true took four times as long).
 """
 _ROOT = "root=/dev/vda rw random.trust_cpu=on loglevel=5 systemd.show_status=auto"
 """More words, for a kernel that is started from outside."""
