@@ -82,11 +82,11 @@ class World:
         return str(read_units([name], run, self.target)[name]["enabled"])
 
     def not_blank(self, *devices: str, everywhere: bool) -> list[Use]:
-        """Why a step must not write over a device; `everywhere`: also by its bytes."""
+        """Why a step must not write over devices; `everywhere`: also by their bytes."""
         return not_blank(*devices, everywhere=everywhere)
 
     def writers(self, *nodes: str) -> list[Use]:
-        """The others that can write to a device now."""
+        """The others that can write to these devices now."""
         return [*written_by_others(*nodes)]
 
     def link_on_the_way(self, path: str) -> str:

@@ -159,6 +159,7 @@ def missing_members(step: Step, machine: Machine, made: Mapping[str, str]) -> li
 
 
 def _not_members(step: Step, machine: Machine, made: Mapping[str, str], new: Collection[str]) -> list[str]:
+    """The devices of an array's step that are no members of it, but those that are `new` in the layout, by identity."""
     return [
         Identity.read(device).disk or device
         for device in step.guard

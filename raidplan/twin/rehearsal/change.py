@@ -153,8 +153,9 @@ def _rehearse(
 ) -> None:  # fmt: skip
     before, after = subjects
     with start_twin(disks, before, wish, run) as twin:
-        make(Rig.of(twin, before, plans[0]), plans[0], run)
-        change = Change(Rig.of(twin, after, plans[1]), found, plans[1], Rig.of(twin, before, plans[0]).fills)
+        old = Rig.of(twin, before, plans[0])
+        make(old, plans[0], run)
+        change = Change(Rig.of(twin, after, plans[1]), found, plans[1], old.fills)
         start = time.monotonic()
         with run.stage("change", "the new layout, with the plan that the server would get"):
             change.begin()

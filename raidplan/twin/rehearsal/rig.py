@@ -17,7 +17,7 @@ from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.naming import device_node
 from raidplan.layout.model import Layout
 from raidplan.plan.step import Plan, Run
-from raidplan.topology.resolve import Topology
+from raidplan.topology import Topology
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.rehearsal.witness import FILL, RECORD
 from raidplan.twin.server import CommandError, CommandTimeoutError, Twin, TwinError, UnreachableError
@@ -72,7 +72,7 @@ class Rig:
         for name, entry in topology.layout.filesystems.items():
             room = topology.devices[entry.device].size if entry.device in topology.devices else None
             wanted = min(MOST_FILLED, max(_spread(topology, entry.device), default=0), (room or 0) // ROOM)
-            found[name] = max(FILL, -(-wanted // RECORD))
+            found[name] = max(FILL, ceil(wanted / RECORD))
         return found
 
     def put_programs(self) -> None:
@@ -204,10 +204,8 @@ def _spread(topology: Topology, device: str, above: int = 1) -> Iterator[int]:
         return
     if isinstance(item.kind, Array):
         count = len(item.kind.named_members)
-        stripe = (item.kind.effective_chunk or 0) * LEVELS[item.kind.level].data_members(
-            count, item.kind.effective_layout
-        )
-        yield ceil(STRIPES * stripe * above)
+        data = LEVELS[item.kind.level].data_members(count, item.kind.effective_layout)
+        yield ceil(STRIPES * (item.kind.effective_chunk or 0) * data * above)
         above *= count
     for use in item.kind.uses(item.name, item.path):
         yield from _spread(topology, use.device, above)
