@@ -18,7 +18,7 @@ demo: $(VENV)/ready packages
 	$(SUDO) $(VENV)/bin/python -m tests.machine.demo
 
 test: $(VENV)/ready packages lint
-	$(SUDO) env NOTHING_LEFT_OUT=1 $(VENV)/bin/python -m pytest -n auto --maxprocesses=4
+	$(SUDO) env NOTHING_LEFT_OUT=1 $(VENV)/bin/python -m pytest -n auto --maxprocesses=4 --in-turn
 
 # The whole, in parts of at most an hour: `make test-all PART=kills`, `make test-all PART=--show`.
 test-all: PROGRAMS := npm=npm go=golang-go
@@ -32,7 +32,7 @@ kills-table: $(VENV)/ready
 	$(VENV)/bin/python -m tests.kills --table
 
 quick: $(VENV)/ready
-	$(VENV)/bin/python -m pytest -n auto --maxprocesses=4 -m "not machine and not root and not network and not slow"
+	$(VENV)/bin/python -m pytest -n auto --maxprocesses=4 --in-turn -m "not machine and not root and not network and not slow"
 
 lint: $(VENV)/ready
 	$(VENV)/bin/ruff check .

@@ -32,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption("--server", help="with --every-write: the writes of one virtual server, as 3/8")
     parser.addoption("--long", action="store_true", help="the whole, which takes hours: `make test-all`")
+    parser.addoption("--in-turn", action="store_true", help="of some files, tests that are drawn: `make test`")
     parser.addoption("--seed", type=int, help="draw what is random as the run did that printed this seed")
     parser.addoption("--update-golden", action="store_true", help="write tests/golden anew")
 
@@ -148,25 +149,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not long and _is_left_out(item):
             item.add_marker(LEFT_OUT)  # not deselected: a test that is skipped is counted, with its reason
     if not long:
-        _draw(items, config.getoption("seed"))
+        _draw(items, config.getoption("seed"), "drawn", "[")
+    if config.getoption("in_turn"):
+        _draw(items, config.getoption("seed"), "in_turn", "::")
 
 
-def _draw(items: Sequence[pytest.Item], seed: int) -> None:
-    """Leaves out all cases of each test with `drawn(count)` but so many, drawn by the seed of the run from those that are not long."""
+def _draw(items: Sequence[pytest.Item], seed: int, marker: str, end: str) -> None:
+    """Leaves out all but so many of the tests with a marker whose names are the same up to `end`, drawn by the seed of the run
+    from those that are not long.
+    """
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("drawn") and not _is_left_out(item):
-            cases[item.nodeid.partition("[")[0]].append(item)
-    for test, all_of_it in cases.items():
-        (count,) = all_of_it[0].get_closest_marker("drawn").args  # type: ignore[union-attr]
-        chosen = Random(f"{seed} {test}").sample(all_of_it, min(count, len(all_of_it)))
+        if item.get_closest_marker(marker) and not _is_left_out(item):
+            cases[item.nodeid.partition(end)[0]].append(item)
+    for name, all_of_it in cases.items():
+        (count,) = all_of_it[0].get_closest_marker(marker).args  # type: ignore[union-attr]
+        chosen = Random(f"{seed} {name}").sample(all_of_it, min(count, len(all_of_it)))
         for item in all_of_it:
             if item not in chosen:
                 item.add_marker(pytest.mark.skip(reason=NOT_DRAWN))
 
 
 def _is_left_out(item: pytest.Item) -> bool:
-    return item.get_closest_marker("long") is not None
+    """Long, or not drawn."""
+    reasons = [mark.kwargs.get("reason") for mark in item.iter_markers("skip")]
+    return item.get_closest_marker("long") is not None or NOT_DRAWN in reasons
 
 
 def _turn(item: pytest.Item) -> int:

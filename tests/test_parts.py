@@ -162,3 +162,5 @@ def test_of_some_tests_every_run_draws_cases_and_the_whole_runs_all(tmp_path: Pa
     assert drawn(runs[0]) != drawn(runs[1])
     assert "0 long tests, 5 cases that were not drawn" in runs[0]
     assert said("--long").count("PASSED") == 16
+    file.write_text(f"{SOME}\npytestmark = pytest.mark.in_turn(4)\n")
+    assert said("--in-turn").count("PASSED") == 4 and said().count("PASSED") == 11

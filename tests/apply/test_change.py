@@ -30,6 +30,8 @@ from tests.apply.runs import apply, end, impatient, in_order, machine
 from tests.apply.sentences import sentences
 from tests.apply.simulated import Killed, Simulated
 
+pytestmark = pytest.mark.in_turn(24)
+
 __all__ = ["impatient"]
 
 

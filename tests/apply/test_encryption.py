@@ -61,6 +61,8 @@ from tests.images import put
 from tests.initramfs import boot, cpio
 from tests.luks_images import UUID, formatted
 
+pytestmark = pytest.mark.in_turn(20)
+
 __all__ = ["impatient"]
 
 LAYOUT = """\

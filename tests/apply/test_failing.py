@@ -34,7 +34,7 @@ from tests.apply.sentences import failures, sentences
 from tests.apply.simulated import Simulated, State
 from tests.apply.stacks import plan_of
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.in_turn(7)]
 
 T = TypeVar("T")
 LAYOUT = """\

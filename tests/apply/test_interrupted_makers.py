@@ -23,6 +23,8 @@ from tests.apply import makers
 from tests.apply.makers import CLOCK, ENDED, MADE, again, alone, drawn, holds, image_of, made_once, tried
 from tests.images import put
 
+pytestmark = pytest.mark.in_turn(8)
+
 MAKERS, CUTS, MORE_CUTS = 2, 2, 12
 """So many are drawn every day, of the makers and of the writes of each; and of those on erased flash with `--long`."""
 ON_FLASH = {"ext4": (32, MADE["ext4"][1]), "swap": MADE["swap"], "xfs": (300, MADE["xfs"][1])}

@@ -49,6 +49,8 @@ from tests.apply.makers import (
 )
 from tests.images import image, put, tool
 
+pytestmark = pytest.mark.in_turn(7)
+
 RECORDED = Path(__file__).parent / "mdadm_create.json.gz"
 CUTS = 1
 """So many are drawn every day of each."""

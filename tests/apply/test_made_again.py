@@ -13,6 +13,8 @@ from raidplan.base.size import GIB, MIB, SECTOR, TIB
 from tests.apply.makers import ENDED, Maker, step_of
 from tests.images import image
 
+pytestmark = pytest.mark.in_turn(5)
+
 LARGE = "version: 1\nhost: h\nhardware: {{disks: {{d: {{size: {disk}GB, serial: S, partitions: {{p: {{size: {size}GB}}}}}}}}}}\n"
 
 

@@ -24,6 +24,8 @@ from tests.apply.new_disk import BY_UEFI, LAYOUT, OF_MIRRORS, TARGET, array, arr
 from tests.apply.runs import apply, end, impatient
 from tests.apply.simulated import Simulated, State
 
+pytestmark = pytest.mark.in_turn(14)
+
 __all__ = ["impatient"]
 
 DISK = "1"

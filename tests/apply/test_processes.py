@@ -34,7 +34,7 @@ from raidplan.render.syncs import sync_text
 from tests.apply.silent import Silent, carried_out
 from tests.apply.stacks import LAYOUT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.in_turn(10)]
 
 ROOT = Path(__file__).parents[2]
 

@@ -23,6 +23,8 @@ from tests.apply.runs import apply, gone_on, impatient
 from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
 
+pytestmark = pytest.mark.in_turn(13)
+
 __all__ = ["impatient"]
 
 Found = dict[str, Any]

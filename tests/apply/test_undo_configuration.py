@@ -24,7 +24,7 @@ from tests.apply.runs import apply, impatient, machine, plan_of
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.undone import FOLDER, LINK, killed_before, undone, undone_on
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.in_turn(9)]
 
 __all__ = ["impatient"]
 

@@ -12,7 +12,7 @@ from raidplan.facts import read_machine
 from raidplan.facts.match import match
 from raidplan.plan.disk_identity import DiskIdentity
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.in_turn(5)]
 MIB = 1 << 20
 RAID = "a19d880f-05fc-4d3b-a006-743f0f84911e"
 # Drawn anew, since a loop device that another run has left would be found by the same UUID.

@@ -11,6 +11,8 @@ import pytest
 
 from tests.lsp.editor import Editor
 
+pytestmark = pytest.mark.in_turn(5)
+
 LAYOUT = """\
 version: 1
 host: box  # é

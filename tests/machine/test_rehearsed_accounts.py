@@ -26,6 +26,37 @@ boot: {degraded: DEGRADED}
 """The story of raid5-2005.yaml, with three disks."""
 
 
+SHELVES = """\
+version: 1
+host: shelves
+hardware:
+  controllers: {a: {ports: 2}, b: {ports: 2}}
+  expanders: {x: {behind: b}}
+  disks:
+    e<0-1>: {behind: a, port: <1>, serial: E<1>, size: 512MiB}
+    e<2-3>: {behind: x, port: <1>, serial: E<1>, size: 512MiB}
+  enclosures: {shelf: {disks: [e1, e2]}}
+  power: {first: {feeds: [e0, e3]}, second: {feeds: [shelf]}}
+arrays:
+  storage: {level: raid6, chunk: 64KiB, members: [e<0-3>], bitmap: internal}
+filesystems:
+  storage: {device: storage, type: ext4, mount: /storage}
+"""
+"""A component of every kind that no example has with disks that all come back: an expander, an enclosure, two supplies."""
+
+
+def test_a_component_of_each_kind_is_pulled(tmp_path: Path) -> None:
+    report = rehearsed(
+        written(SHELVES, tmp_path), tmp_path, "--faults", "components,boot:x,boot:shelf,boot:second"
+    )
+    assert report["as_predicted"] and not report["void"]
+    tried = {(case["fault"], case["kind"], case["name"]) for case in report["cases"]}
+    parts = {("controller", "a"), ("controller", "b"), ("expander", "x"), ("enclosure", "shelf"), ("power", "first"), ("power", "second")}  # fmt: skip
+    assert {(kind, name) for fault, kind, name in tried if fault == "pulled"} == parts
+    assert {name for fault, _, name in tried if fault == "absent"} == {"x", "shelf", "second"}
+    assert all(one["survived"] for case in report["cases"] for one in case["observed"]), "two of four"
+
+
 @pytest.mark.parametrize("degraded", ["wait", "start"])
 def test_a_member_is_missing_at_boot(degraded: str, tmp_path: Path) -> None:
     text = BEAST.replace("DEGRADED", degraded)
@@ -59,3 +90,19 @@ def test_a_change_keeps_every_record_whenever_it_is_interrupted(tmp_path: Path) 
     report = rehearsed(written(new.replace("type: ext4", "type: ext4, label: new"), tmp_path), tmp_path, "--from", str(old))  # fmt: skip
     assert report["as_predicted"] and not report["void"]
     assert [case["fault"] for case in report["cases"]] == ["none", "killed", "cut", "killed", "cut"]
+
+
+def test_a_reshape_keeps_every_record_whenever_it_is_interrupted(tmp_path: Path) -> None:
+    """A fourth member, and a file system that grows: mdadm of Debian 13 can, without a backup file."""
+    old = tmp_path / "old.yaml"
+    old.write_text(BEAST.replace("DEGRADED", "start").replace("512MiB", "192MiB"))
+    new = old.read_text().replace("e<0-2>", "e<0-3>")
+    logs = tmp_path / "logs"
+    report = rehearsed(
+        written(new, tmp_path), tmp_path, "--from", str(old), "--suite", "trixie", "--logs", str(logs)
+    )
+    assert report["as_predicted"] and not report["void"]
+    assert [case["fault"] for case in report["cases"]] == ["none", "killed", "cut", "killed", "cut"]
+    assert any("--grow" in file.read_text() for file in logs.iterdir()), (
+        "the events of an apply are among the logs"
+    )

@@ -1,7 +1,7 @@
 """`python -m tests.rehearsal.everything [n/m]`: every example rehearsed, each with a record; `--show` prints what held.
 
 All faults are tried on the examples whose plans are kept whole, on each other one its first disk; every second one runs on
-Debian 13. The 40 disks are rehearsed in five rounds: every disk, part and boot at true size, and blank disks, scrubs and
+Debian 13. The 40 disks are rehearsed in five rounds: every disk, part, boot and some pairs at true size, and blank disks, scrubs and
 comparisons with sizes divided by 3000. In the place of `n/m`, `tel-aviv-jbod` names all, `tel-aviv-jbod@blank` one round, and
 commas join several. What has a record of the same faults, layout, predictions, plan and evidence is left out, so a part that was
 interrupted goes on where it was.
@@ -53,7 +53,7 @@ is rebuilt whole, so that each gigabyte of a disk is a minute of emulation in mo
 FORTY = [f"d{multiplier}{port}" for multiplier in range(8) for port in range(5)]
 SEVERAL: Mapping[str, Mapping[str, tuple[str, int]]] = {
     "tel-aviv-jbod": {
-        "pulled": ("disks,components", 1),
+        "pulled": ("disks,components,pairs", 1),
         "boots-1": (",".join(f"boot:{disk}" for disk in FORTY[:20]), 1),
         "boots-2": (",".join(f"boot:{disk}" for disk in FORTY[20:]), 1),
         "boots-3": ("boot:multiplier,boot:controller,boot:bus,boot:machine", 1),

@@ -61,6 +61,7 @@ def test_the_same_commit_gives_the_same_bytes(tmp_path: Path) -> None:
     assert [name for name in first if first[name] != second.get(name)] == []
 
 
+@pytest.mark.long
 def test_the_one_file_finds_what_the_sources_find(built: Path) -> None:
     pyz, words = one(built, "*.pyz"), ("check", "--format", "json", *map(str, EXAMPLES))
     argv = [sys.executable, "-m", "raidplan", *words]

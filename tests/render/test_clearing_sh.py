@@ -24,6 +24,8 @@ from tests.apply.stacks import LAYOUT, decided, old_pair, plan_of
 from tests.images import MIB, member, tool
 from tests.render.scripts import FUNCTIONS, SHELLS, own_path
 
+pytestmark = pytest.mark.in_turn(9)
+
 CLEARING = files("raidplan.render").joinpath("clearing.sh").read_text("utf-8")
 ROOT = pytest.mark.root
 NO_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices")

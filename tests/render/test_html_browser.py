@@ -13,7 +13,7 @@ from raidplan.review.pipeline import Loaded
 from tests.render.browser import Browser, chromium
 from tests.render.findings import checked, located
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.in_turn(6)]
 
 WIDE, NARROW = 1300, 360
 LONG = "x" * 500

@@ -29,7 +29,7 @@ filesystems:
 """
 OTHERS = {name: value for name, value in os.environ.items() if not name.startswith(("RAIDPLAN_", "VAGRANT_", "PYTHON"))}  # fmt: skip
 
-pytestmark = pytest.mark.skipif(shutil.which("ruby") is None, reason="Ruby comes with Vagrant, which is not installed")  # fmt: skip
+pytestmark = [pytest.mark.skipif(shutil.which("ruby") is None, reason="Ruby comes with Vagrant, which is not installed"), pytest.mark.in_turn(5)]  # fmt: skip
 
 
 def _vagrant(

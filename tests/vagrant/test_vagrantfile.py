@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.in_turn(24)
+
 ROOT = Path(__file__).resolve().parents[2]
 VAGRANT = ROOT / "vagrant"
 EXAMPLES = ROOT / "examples"

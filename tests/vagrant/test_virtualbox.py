@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.in_turn(9)
+
 ROOT = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).with_name("vboxmanage.py")
 FLAGSHIP = ROOT / "examples" / "tel-aviv-jbod.yaml"

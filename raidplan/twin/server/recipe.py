@@ -18,7 +18,6 @@ PACKAGES = (
     *(package.name for package in packages()),
     "cryptsetup",
     "cryptsetup-initramfs",
-    "dbus",
     "fdisk",
     "gdisk",
     "initramfs-tools",
@@ -49,12 +48,13 @@ MASKED = (
     "e2scrub_all.timer",
     "e2scrub_reap.service",
     "getty.target",
+    "systemd-logind.service",
     "systemd-pstore.service",
     "systemd-timesyncd.service",
     "systemd-update-utmp-runlevel.service",
     "systemd-update-utmp.service",
 )
-"""Units that have nothing to do with storage and cost an emulated machine seconds."""
+"""Units that have nothing to do with storage and cost an emulated machine seconds: logind, like a message bus, hears of every device."""
 
 NETWORK_UNIT = """\
 [Unit]
