@@ -32,7 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption("--server", help="with --every-write: the writes of one virtual server, as 3/8")
     parser.addoption("--long", action="store_true", help="the whole, which takes hours: `make test-all`")
-    parser.addoption("--in-turn", action="store_true", help="of some files, tests that are drawn: `make test`")
+    parser.addoption(
+        "--in-turn", action="store_true", help="of some files, tests that are drawn: `make test`"
+    )
     parser.addoption("--seed", type=int, help="draw what is random as the run did that printed this seed")
     parser.addoption("--update-golden", action="store_true", help="write tests/golden anew")
 
