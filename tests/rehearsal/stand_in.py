@@ -26,6 +26,9 @@ from raidplan.twin.server import (
 )
 from tests.rehearsal.kernel import Kernel, booted
 
+CUT_OFF = 100
+"""Characters of events that an apply has written when it is interrupted: the second one is cut off."""
+
 
 @dataclass
 class Faulty:
@@ -230,15 +233,17 @@ class StandIn:
 
     def interrupted(self) -> dict[str, Any]:
         if not self.faulty.starts:
-            return {"running": False, "written": {}, "said": "refused: not root"}
+            return {"running": False, "written": {}, "said": "refused: not root", "events": ""}
         self.faulty.misses -= 1
         if self.faulty.misses >= 0:
-            return {"running": self.faulty.misses % 2 == 0, "written": {}, "said": ""}
+            return {"running": self.faulty.misses % 2 == 0, "written": {}, "said": "", "events": ""}
         self.journal = "intent"
         given = json.loads(self.files[GIVEN])
         mounts = given["mounts"] if "paging" in given else {}  # else no writer was started
         self.written = {} if self.faulty.unheard else dict.fromkeys(mounts, 5)
-        return {"running": True, "written": {place: 5 for place, _ in enumerate(self.written)}, "said": ""}
+        events = b"".join(self.events()).decode()[:CUT_OFF]
+        written = {place: 5 for place, _ in enumerate(self.written)}
+        return {"running": True, "written": written, "said": "", "events": events}
 
     def witness(self, word: str, *numbers: str) -> Any:
         mounts = [entry.mount for entry in self.topology.layout.filesystems.values() if entry.mount]

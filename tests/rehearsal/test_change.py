@@ -22,7 +22,7 @@ from raidplan.twin.rehearsal.rig import GIVEN
 from raidplan.twin.rehearsal.stages import EVENTS
 from raidplan.twin.server import CommandTimeoutError
 from tests.rehearsal.conftest import LAYOUT, Rehearsal
-from tests.rehearsal.stand_in import Faulty, StandIn
+from tests.rehearsal.stand_in import CUT_OFF, Faulty, StandIn
 
 Changed = Callable[..., dict[str, Any]]
 MIRROR = LAYOUT.replace(
@@ -66,6 +66,25 @@ def test_it_is_interrupted_and_every_kept_record_reads_back(changed: Changed, re
     again = changed(Faulty())
     names = [case["name"] for case in report["cases"]]
     assert [case["name"] for case in again["cases"]] == names, "by the seed"
+
+
+def test_each_apply_leaves_its_events_also_one_that_is_interrupted(
+    changed: Changed, rehearsed: Rehearsal
+) -> None:
+    logs = rehearsed.folder / "logs"
+    changed(Faulty(), "--logs", str(logs))
+    kept = [(logs / f"apply-{number + 1}.jsonl").read_text() for number in range(len([*logs.iterdir()]))]
+    whole, cut_off = kept[0], kept[0][:CUT_OFF]
+    made = (
+        3 + 2
+    )  # the old layout, that there is nothing to do, twice; the new one, that there is nothing to do
+    assert kept == [whole] * made + [cut_off, whole] * 4
+
+
+def test_an_apply_without_events_leaves_none(changed: Changed, rehearsed: Rehearsal) -> None:
+    logs = rehearsed.folder / "logs"
+    changed(Faulty(starts=False), "--logs", str(logs), code=FINDINGS)
+    assert len([*logs.iterdir()]) == 3 + 2 + 4, "those of the applies that end"
 
 
 def test_a_power_cut_loses_what_was_not_flushed_and_says_how_much(changed: Changed) -> None:
@@ -353,7 +372,8 @@ def test_the_program_in_the_guest_meets_the_step(
     unit = Unit(tmp_path, monkeypatch, events)
     try:
         met = interruption.main([way, "2", "1.5", "raidplan", "apply"])
-        assert met == {"running": hit, "written": {"0": 7}, "said": "refused: no"}
+        told = (tmp_path / "events").read_text()
+        assert met == {"running": hit, "written": {"0": 7}, "said": "refused: no", "events": told}
         assert (unit.group / f"cgroup.{way}").exists() is hit
         assert (1.5 in unit.waited) is hit, "so long after it was begun"
         pressed = tmp_path / "pressed"

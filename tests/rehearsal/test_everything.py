@@ -16,7 +16,6 @@ from raidplan.topology import Topology
 from raidplan.twin.rehearsal.cases import Case, Fault, Source
 from raidplan.twin.rehearsal.choices import cases_of
 from raidplan.twin.rehearsal.subject import subject_of
-from tests.forms import PLANS
 from tests.rehearsal import everything
 from tests.rehearsal.everything import (
     SEVERAL,
@@ -38,18 +37,60 @@ RECORD = Record(
 )
 
 
+FILES = {file.stem: file.read_text() for file in Path("examples").glob("*.yaml")}
+KEEPS = {name for name, text in FILES.items() if "keep: true" in text}
+"""What is on a disk that is kept no layout says, so no twin can have it."""
+
+
 def test_each_example_is_rehearsed_once_half_of_them_on_debian_13() -> None:
     every, unsuited = wanted()
-    names = [one.name for one in every]
-    releases = {one.example: one.suite for one in every}
-    assert len({*names}) == len(names) and not releases.keys() & unsuited.keys()
-    assert len(every) == len(releases) + 4, "one is rehearsed in five rounds"
-    assert {"tel-aviv-jbod", "rio-swap-mistake", "rio-swap-cure", "raid5-2005"} <= {*releases}
-    whole = {one.example for one in every if one.faults == "all"}
-    assert whole == {*PLANS} - {*unsuited} and len(whole) >= 8
-    assert abs([*releases.values()].count("trixie") * 2 - len(releases)) <= 1
+    assert len(FILES) > 30 and {*unsuited} == KEEPS == everything.UNSUITED
+    rounds = Counter(one.example for one in every)
+    assert rounds == {name: 5 if name == "tel-aviv-jbod" else 1 for name in FILES.keys() - KEEPS}
+    releases = {(one.example, one.suite) for one in every}
+    assert len(releases) == len(rounds), "each on one of them"
+    assert {suite for _, suite in releases} == {"bookworm", "trixie"}
+    assert abs(sum(suite == "trixie" for _, suite in releases) * 2 - len(releases)) <= 1
+    assert not [name for name, suite in releases if suite == "trixie" and "level: linear" in FILES[name]]
+
+
+def test_those_whose_plans_are_kept_whole_have_all_faults_and_each_other_one_a_disk() -> None:
+    golden = {file.parent.name for file in Path("tests/golden").glob("*/plan.json")} - KEEPS
+    every, _ = wanted()
+    assert {one.example for one in every if one.faults == "all"} == golden and len(golden) >= 8
+    for one in every:
+        if one.example in golden or one.example == "tel-aviv-jbod":
+            continue
+        topology = load(f"examples/{one.example}.yaml").topology
+        assert topology is not None
+        (case,) = cases_of(Source(subject_of(topology, one.scale).topology), one.faults)
+        assert case.fault is Fault.PULLED and case.kind == "disk" and case.disks == (one.faults,)
+
+
+def test_the_parts_are_the_whole() -> None:
+    every, _ = wanted()
     parts = [part_of(every, f"{n}/3") for n in (1, 2, 3)]
+    names = [one.name for one in every]
+    assert len({*names}) == len(names)
     assert sorted(one.name for part in parts for one in part) == sorted(names)
+
+
+def test_all_held_where_each_example_has_a_good_record_and_none_is_left_out_that_could_be_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    every, unsuited = wanted()
+    lines = [asdict(replace(RECORD, **asdict(one), true=30, differs=())) for one in every]
+    monkeypatch.setattr(everything, "RECORDS", tmp_path / "records.jsonl")
+    everything.RECORDS.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert show()
+    everything.RECORDS.write_text("".join(json.dumps(line) + "\n" for line in lines[1:]))
+    assert not show(), "one without a record"
+    everything.RECORDS.write_text("".join(json.dumps(line | {"code": 1}) + "\n" for line in lines))
+    assert not show(), "all went otherwise"
+    everything.RECORDS.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    dropped = {**unsuited, every[0].example: "by mistake"}
+    monkeypatch.setattr(everything, "wanted", lambda: (every[1:], dropped))
+    assert not show() and "should be: by mistake" in capsys.readouterr().out
 
 
 def forty(name: str) -> tuple[Topology, list[Case]]:

@@ -219,6 +219,19 @@ def test_a_fault_or_a_check_that_was_not_there_is_found(
     assert sum(claim["what"] == what for case in good["cases"] for claim in case["claims"]) >= len(found)
 
 
+def test_while_a_disk_limps_requests_are_measured_on_what_lies_on_it(rehearsed: Rehearsal) -> None:
+    text = LAYOUT.replace("filesystems:", "  apart: {level: raid1, members: [d2.r, d3.r]}\nfilesystems:")
+    text = text.replace(
+        "filesystems:", "filesystems:\n  apart: {device: apart, type: ext4, mount: /srv/apart}"
+    )
+    report = rehearsed(Faulty(), "--faults", "media:d0", text=text)
+    (limping,) = report["cases"]
+    assert limping["seconds_of"] == {
+        "longest request on /srv/five": 0.01,
+        "longest request on /srv/five while it limps": 1.5,
+    }
+
+
 def test_how_many_writes_the_power_cut_lost_is_in_the_report(rehearsed: Rehearsal) -> None:
     report = rehearsed(Faulty(), "--faults", "boot:machine")
     assert claims(report, "power")["unflushed writes lost"]["observed"] == "3"

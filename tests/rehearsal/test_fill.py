@@ -26,6 +26,16 @@ def test_more_records_are_written_and_read_where_they_are_wanted(tmp_path: Path)
     assert read()["damaged"] == [witness.FILL + 3]
 
 
+def test_after_a_boot_a_writer_had_as_many_records_as_were_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(witness, "HOME", tmp_path)
+    (tmp_path / "0.acknowledged").write_text(f"{7:12}")
+    (tmp_path / "1.acknowledged").write_text("")  # a writer that has not come to a record yet
+    given = {"mounts": dict.fromkeys("abc", "/srv"), "acknowledged": {"a": 3, "c": 4}}
+    assert witness.acknowledged(given) == {"a": 7, "b": 0, "c": 4}
+
+
 def test_no_two_kib_of_records_are_the_same() -> None:
     """So that a block is found by its content, and a stale or moved one is known."""
     records = [witness.record(name, number) for name in ("a", "b") for number in range(40)]

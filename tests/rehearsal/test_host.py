@@ -21,6 +21,8 @@ from raidplan.review.pipeline import load
 from raidplan.twin.rehearsal import host
 from raidplan.twin.rehearsal.host import EMULATION, PARTS, Lacking, accelerator, check_host, image_in
 from raidplan.twin.rehearsal.subject import Subject, subject_of
+from raidplan.twin.server.digests import DIGESTS, keep_digests
+from raidplan.twin.server.image import FILES
 
 PAIR = "examples/raid1-pair.yaml"
 
@@ -125,6 +127,25 @@ def test_an_image_made_elsewhere_is_whole_and_its_key_private(
         image_in(image)
     monkeypatch.setattr(shutil, "which", lambda program, **_: None if program == "mmdebstrap" else program)
     check_host(subject, image, None)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_an_image_made_elsewhere_that_was_cut_off_or_changed_is_refused(image: Path, name: str) -> None:
+    keep_digests(image, FILES)
+    assert image_in(image).directory == image
+    whole = (image / name).read_bytes()
+    for content in (whole[:-1], b"X" + whole[1:], b""):
+        (image / name).write_bytes(content)
+        with pytest.raises(Lacking, match=f"--image {image}: .*: {name};"):
+            image_in(image)
+    (image / DIGESTS).unlink()
+    with pytest.raises(Lacking, match=f": {name};"):
+        image_in(image)
+    (image / name).write_bytes(b"X")
+    assert image_in(image).directory == image, "with nothing to compare it with"
+    (image / DIGESTS).write_text("{")
+    with pytest.raises(Lacking, match=DIGESTS):
+        image_in(image)
 
 
 @pytest.mark.parametrize(

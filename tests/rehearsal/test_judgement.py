@@ -432,11 +432,11 @@ def test_the_witness_finds_each_damaged_record(tmp_path: Path, monkeypatch: pyte
     mount = tmp_path / "mount"
     mount.mkdir()
     witness.write("five", str(mount), 0)
-    assert witness.damaged("five", str(mount), 0, 6, 0) == {"acknowledged": 6, "damaged": []}
+    assert witness.damaged("five", str(mount), 0, 6, 0, 0) == {"acknowledged": 6, "damaged": []}
     with (mount / "rehearsal.0").open("r+b") as file:
         file.seek(4 * witness.RECORD + 77)
         file.write(b"x")
-    assert witness.damaged("five", str(mount), 0, 6, 0)["damaged"] == [4]
+    assert witness.damaged("five", str(mount), 0, 6, 0, 0)["damaged"] == [4]
     monkeypatch.setattr(witness, "MOUNTS", tmp_path / "mounts")
     witness.MOUNTS.write_text(f"30 1 8:1 / {mount} rw - ext4 /dev/sda1 rw\n")
     assert witness.writes(str(mount), 0) == ""
@@ -494,18 +494,18 @@ def test_a_writer_that_cannot_write_says_why(tmp_path: Path, monkeypatch: pytest
 def test_records_read_back_where_the_file_system_is_mounted_elsewhere(tmp_path: Path) -> None:
     was, now = tmp_path / "was", tmp_path / "now"
     was.mkdir()
-    witness.fill({"mounts": {"five": str(was)}})
+    witness.fill({"mounts": {"five": str(was)}, "fills": {"five": 8}})
     was.rename(now)
-    assert witness.damaged("five", str(now), 0, 0, 1) == {"acknowledged": witness.FILL, "damaged": []}
-    assert len(witness.damaged("six", str(now), 0, 0, 1)["damaged"]) == witness.FILL, "those of another one"
+    assert witness.damaged("five", str(now), 0, 0, 1, 8) == {"acknowledged": 8, "damaged": []}
+    assert witness.damaged("six", str(now), 0, 0, 1, 8)["damaged"] == [*range(8)], "those of another one"
 
 
 def test_a_file_of_records_that_is_gone_is_not_overlooked(tmp_path: Path) -> None:
-    given = {"mounts": {"five": str(tmp_path)}}
+    given = {"mounts": {"five": str(tmp_path)}, "fills": {"five": 8}}
     for number in (0, 1):
         witness.fill(given, number)
-    read = partial(witness.damaged, "five", str(tmp_path), 0, 0, 2)
-    assert witness.within(9, read) == {"acknowledged": 2 * witness.FILL, "damaged": []}
+    read = partial(witness.damaged, "five", str(tmp_path), 0, 0, 2, 8)
+    assert witness.within(9, read) == {"acknowledged": 2 * 8, "damaged": []}
     (tmp_path / "rehearsal.fill1").unlink()
     assert witness.within(9, read) == "No such file or directory"
 

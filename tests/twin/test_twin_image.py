@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import tarfile
@@ -14,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.base.size import MIB
 from raidplan.twin.server import image as images
+from raidplan.twin.server.digests import DIGESTS, digest
 from raidplan.twin.server.failure import BuildError
 from raidplan.twin.server.image import cache_folder, find_or_build, hold_lock
 from raidplan.twin.server.recipe import Recipe
@@ -167,18 +170,33 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
     return lambda: find_or_build(Recipe(size_mib=1), cache=tmp_path / "cache").directory
 
 
-@pytest.mark.parametrize("name", [*images.FILES, images.SIZES])
-@pytest.mark.parametrize("content", [None, b"", b"1 and more than it was"], ids=["gone", "empty", "longer"])
+def _flipped(content: bytes) -> bytes:
+    """Of the same size, with another last letter."""
+    return content[:-1] + b"~"
+
+
+WRONG: dict[str, Callable[[bytes], bytes | None]] = {
+    "gone": lambda _: None,
+    "empty": lambda _: b"",
+    "cut off": lambda content: content[:-1],
+    "longer": lambda content: content + b"1",
+    "changed": _flipped,
+}
+
+
+@pytest.mark.parametrize("name", [*images.FILES, DIGESTS])
+@pytest.mark.parametrize("wrong", WRONG)
 @builds
-def test_an_image_that_is_not_whole_is_built_again(
-    kept: Callable[[], Path], name: str, content: bytes | None
+def test_an_image_that_is_not_as_it_was_made_is_built_again(
+    kept: Callable[[], Path], name: str, wrong: str
 ) -> None:
     folder = kept()
     assert kept() == folder and folder.joinpath("vmlinuz").read_text()[0] == "1", "a whole one is used"
-    if content is None:
-        folder.joinpath(name).unlink()
+    file = folder / name
+    if (content := WRONG[wrong](file.read_bytes().rstrip())) is None:
+        file.unlink()
     else:
-        folder.joinpath(name).write_bytes(content)
+        file.write_bytes(content)
     assert kept() == folder and folder.joinpath("vmlinuz").read_text()[0] == "2"
     assert kept().joinpath("vmlinuz").read_text()[0] == "2"
 
@@ -191,15 +209,54 @@ def test_an_empty_folder_is_no_image(kept: Callable[[], Path]) -> None:
     assert kept().joinpath("root.img").exists()
 
 
+def _made_older(folder: Path) -> Path:
+    """The file of an image that is older than digests, by which it is known; here with the sizes that it has."""
+    folder.joinpath(DIGESTS).unlink()
+    sizes = folder / images.SIZES
+    sizes.write_text(json.dumps({name: (folder / name).stat().st_size for name in images.FILES}))
+    return sizes
+
+
 @builds
-def test_an_image_from_before_sizes_were_kept_is_used(kept: Callable[[], Path]) -> None:
+def test_an_image_from_before_digests_were_kept_is_used_and_known_from_then_on(
+    kept: Callable[[], Path],
+) -> None:
     folder = kept()
-    folder.joinpath(images.SIZES).unlink()
-    with folder.joinpath("root.img").open("ab") as file:
-        file.truncate(images.MIB)
+    _made_older(folder)
     assert kept().joinpath("vmlinuz").read_text()[0] == "1"
-    folder.joinpath("initrd.img").write_text("")
+    folder.joinpath("initrd.img").write_bytes(_flipped(folder.joinpath("initrd.img").read_bytes()))
     assert kept().joinpath("vmlinuz").read_text()[0] == "2"
+
+
+@builds
+@pytest.mark.parametrize("sizes", ["{}", "", None])
+def test_an_older_image_of_other_sizes_is_built_again(kept: Callable[[], Path], sizes: str | None) -> None:
+    file = _made_older(kept())
+    file.unlink() if sizes is None else file.write_text(sizes)
+    assert kept().joinpath("vmlinuz").read_text()[0] == "2"
+
+
+def test_a_digest_is_of_the_content_and_not_of_the_holes(tmp_path: Path) -> None:
+    def made(name: str, parts: dict[int, bytes], size: int) -> str:
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(size)
+            for place, content in parts.items():
+                file.seek(place)
+                file.write(content)
+        return digest(tmp_path / name)
+
+    size = 5 * MIB + 7
+    sparse = made("sparse", {MIB + 5: b"x", 5 * MIB + 6: b"y"}, size)
+    whole = bytes(MIB + 5) + b"x" + bytes(4 * MIB) + b"y"
+    assert made("whole", {0: whole}, size) == sparse and len(whole) == size
+    others = [
+        made("moved", {5: b"x", 5 * MIB + 6: b"y"}, size),
+        made("cut off", {MIB + 5: b"x"}, 5 * MIB + 6),
+        made("longer", {MIB + 5: b"x", 5 * MIB + 6: b"y"}, size + 1),
+        made("zeroed", {MIB + 5: b"x"}, size),
+        made("empty", {}, 0),
+    ]
+    assert len({sparse, *others}) == 6
 
 
 def _key(folder: Path) -> Path:

@@ -29,12 +29,13 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
     BOOT_SECONDS,
     EVENTS,
     NOTHING,
-    RAIDPLAN,
     WHOLE,
     Run,
     StageFailed,
     Wish,
+    apply_command,
     apply_plan,
+    ended_apply,
     put_key_files,
     start_twin,
 )
@@ -81,11 +82,6 @@ class Change:
     plan: Plan
     fills: Mapping[str, int]
     """The records of `fill` on each file system of the old layout."""
-
-    @property
-    def command(self) -> list[str]:
-        """The apply of the new layout."""
-        return [*RAIDPLAN, "apply", NEXT_PLAN, "--confirm", self.plan.host]
 
     def begin(self) -> None:
         """Puts everything into the twin that the apply takes, and keeps it over a power cut."""
@@ -173,7 +169,7 @@ def _rehearse(
         with run.stage("interruptions", "kills and power cuts, each from the old layout"):
             for number in range(INTERRUPTIONS):
                 fault = (Fault.KILLED, Fault.CUT)[number % 2]
-                run.keep(_interrupt(change, fault, _places(f"{wish.seed} {number}", steps)), count)
+                run.keep(_interrupt(run, change, fault, _places(f"{wish.seed} {number}", steps)), count)
 
 
 def _untried(before: Subject, found: Sequence[Kept]) -> Iterator[str]:
@@ -207,13 +203,13 @@ def _places(seed: str, steps: Sequence[Step]) -> Iterator[Place]:
         yield Place(number + 1, share * steps[number].seconds, words)
 
 
-def _interrupt(change: Change, fault: Fault, places: Iterator[Place]) -> Tried:
+def _interrupt(run: Run, change: Change, fault: Fault, places: Iterator[Place]) -> Tried:
     """From the old layout again: the apply is ended in the middle, and the next one ends what it began."""
     start = time.monotonic()
-    twin, blow = change.rig.twin, _strike(change, fault, next(places))
+    blow = _strike(run, change, fault, next(places))
     while not blow.hit and (place := next(places, None)) is not None:
-        blow = _strike(change, fault, place)
-    done = twin.run(shlex.join(change.command), check=False, timeout=APPLY_SECONDS)
+        blow = _strike(run, change, fault, place)
+    done = ended_apply(run, change.rig.twin, NEXT_PLAN, change.plan.host)
     said = done.stdout + done.stderr
     case = Case(blow.place.words, "apply", (), {}, fault)
     tried = _read(change, case, start, blow.written)
@@ -246,15 +242,16 @@ def _lost(change: Change, blow: Blow) -> Iterator[Claim]:
         yield replace(claim, predicted="any number", as_predicted=True, counts=False)
 
 
-def _strike(change: Change, fault: Fault, place: Place) -> Blow:
+def _strike(run: Run, change: Change, fault: Fault, place: Place) -> Blow:
     """Begins the change anew, with writers, and interrupts it at a place."""
     twin, way = change.rig.twin, "freeze" if fault is Fault.CUT else "kill"
     twin.start_over(timeout=BOOT_SECONDS, logged=fault is Fault.CUT)
     change.begin()
     change.start_writing()
     before = _journal(change)
-    words = [way, str(place.number), f"{place.seconds:.3f}", *change.command]
+    words = [way, str(place.number), f"{place.seconds:.3f}", *apply_command(NEXT_PLAN, change.plan.host)]
     met = value_of(twin.run(["python3", "-I", INTERRUPTION, *words], timeout=APPLY_SECONDS).stdout)
+    run.keep_events(met["events"].encode())
     lost = 0
     if fault is Fault.CUT:
         lost = change.rig.lose_power()

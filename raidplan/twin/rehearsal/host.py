@@ -15,6 +15,7 @@ from raidplan.base.size import GIB, MIB, human
 from raidplan.twin.rehearsal.subject import Subject
 from raidplan.twin.server import Image, cache_folder
 from raidplan.twin.server.arguments import OVMF, QEMU
+from raidplan.twin.server.digests import DIGESTS, altered
 from raidplan.twin.server.image import FILES, KEY
 from raidplan.twin.server.tools import without_interruption
 
@@ -108,13 +109,27 @@ def emulator() -> str:
 
 
 def image_in(folder: Path) -> Image:
-    """An image that was made elsewhere. Raises Lacking where a file of it is missing."""
+    """An image that was made elsewhere. Raises Lacking where a file of it is missing, empty, or not as its digests say, where it has some."""
     if missing := [name for name in PARTS if not (folder / name).is_file()]:
         raise Lacking(f"--image {folder}: an image has {', '.join(PARTS)}; missing: {', '.join(missing)}")
+    if broken := _broken(folder):
+        raise Lacking(f"--image {folder}: not as it was made: {', '.join(broken)}; copy it once more")
     key = folder / KEY
     if key.stat().st_mode & 0o077:
         raise Lacking(f"{key} can be read by others, and ssh uses no such key: chmod 600 {key}")
     return Image(folder, key)
+
+
+def _broken(folder: Path) -> list[str]:
+    """The files of an image that are empty, or not as their digests say."""
+    try:
+        if empty := [name for name in PARTS if not (folder / name).stat().st_size]:
+            return empty
+        return altered(folder, FILES) if (folder / DIGESTS).exists() else []
+    except OSError as error:
+        return [f"{error.filename or folder} ({error.strerror})"]
+    except ValueError:
+        return [DIGESTS]
 
 
 def accelerator() -> str:

@@ -27,7 +27,10 @@ LIMIT = 3000.0
 
 
 def main(argv: list[str]) -> dict[str, Any]:
-    """Whether the apply was running when it was to be interrupted, how far the writers were then, and the end of what it said."""
+    """Whether the apply was running when it was to be interrupted, how far the writers were then, the end of what it said, its events.
+
+    The events are read before the power goes, which may take them along.
+    """
     way, number, seconds, *command = argv
     begin([*command, "--events", str(EVENTS)])
     end = time.monotonic() + LIMIT
@@ -45,8 +48,12 @@ def main(argv: list[str]) -> dict[str, Any]:
     written = {file.stem: int(file.read_text() or 0) for file in WRITERS.glob("*.acknowledged")}
     while hit and way == "kill" and running() and time.monotonic() < end:
         time.sleep(0.05)
-    said = LOG.read_text(errors="replace") if LOG.exists() else ""
-    return {"running": hit, "written": written, "said": said.strip()[-300:]}
+    return {
+        "running": hit,
+        "written": written,
+        "said": text_of(LOG).strip()[-300:],
+        "events": text_of(EVENTS),
+    }
 
 
 def begin(command: list[str]) -> None:
@@ -78,10 +85,15 @@ def pause_writers() -> None:
 
 def begun() -> int:
     """The number of steps that were begun so far."""
+    return text_of(EVENTS).count('"event": "started"')
+
+
+def text_of(file: Path) -> str:
+    """The content of a file; empty where there is none."""
     try:
-        return EVENTS.read_text(errors="replace").count('"event": "started"')
+        return file.read_text(errors="replace")
     except OSError:
-        return 0
+        return ""
 
 
 def running() -> bool:

@@ -112,12 +112,9 @@ class Run:
         ):
             subprocess.run(["ssh", "-t", "-F", str(twin.ssh_config), twin.host], check=False)
 
-    def keep_events(self, twin: Twin) -> None:
-        """Puts the events of the last apply beside the console log, where they are asked for and the guest gives them."""
-        if self.logs is None:
-            return
-        with contextlib.suppress(TwinError):
-            events = twin.get(EVENTS, timeout=EVENTS_SECONDS)
+    def keep_events(self, events: bytes) -> None:
+        """Puts the events of an apply beside the console log, where they are asked for and there are any."""
+        if self.logs is not None and events:
             count = len([*self.logs.glob("apply-*.jsonl")]) + 1
             (self.logs / f"apply-{count}.jsonl").write_bytes(events)
 
@@ -177,13 +174,24 @@ def preflight(twin: Twin, plan: str) -> None:
 
 def apply_plan(run: Run, twin: Twin, plan: str, host: str, *endings: str) -> None:
     """Applies a plan in the twin. Raises StageFailed where it ends with none of these words."""
-    options = ["--confirm", host, "--events", EVENTS]
+    done = ended_apply(run, twin, plan, host)
+    _expect(done, *(endings if done.ok else ()))
+
+
+def ended_apply(run: Run, twin: Twin, plan: str, host: str) -> Result:
+    """The end of an apply in the twin, however it ended; its events are kept. Raises TwinError where the guest does not say."""
     twin.run(["rm", "-f", EVENTS])
     try:
-        done = twin.run([*RAIDPLAN, "apply", plan, *options], check=False, timeout=APPLY_SECONDS)
+        command = [*apply_command(plan, host), "--events", EVENTS]
+        return twin.run(command, check=False, timeout=APPLY_SECONDS)
     finally:
-        run.keep_events(twin)
-    _expect(done, *(endings if done.ok else ()))
+        with contextlib.suppress(TwinError):
+            run.keep_events(twin.get(EVENTS, timeout=EVENTS_SECONDS) if run.logs else b"")
+
+
+def apply_command(plan: str, host: str) -> list[str]:
+    """The command that applies a plan in the twin."""
+    return [*RAIDPLAN, "apply", plan, "--confirm", host]
 
 
 def _expect(done: Result, *endings: str) -> None:

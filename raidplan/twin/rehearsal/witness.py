@@ -23,7 +23,7 @@ HOME, GIVEN, BLOCKS = Path("/run/rehearsal"), Path("/root/rehearsal.json"), Path
 SWAPS, MOUNTS, CACHES = map(Path, ("/proc/swaps", "/proc/self/mountinfo", "/proc/sys/vm/drop_caches"))
 RECORD, MOST = 16384, 1500
 FILL = 64
-"""Records in each file of `fill` where the rig wants no more, and of `press`."""
+"""Records in each file of `fill` at least, of which the rig gives the number, and of `press`."""
 PAGES = 512
 """Pages of 4 KiB pushed into each swap area."""
 PAGE_OUT = 21  # MADV_PAGEOUT, madvise(2), Linux 5.4
@@ -91,7 +91,7 @@ def fill(given: dict[str, Any], number: int = 0) -> None:
     """A file of records on every file system, that nobody changes."""
     for name, mount in given["mounts"].items():
         with open(f"{mount}/rehearsal.fill{number}", "xb", 0) as file:
-            for each in range(given.get("fills", {}).get(name, FILL)):
+            for each in range(given["fills"][name]):
                 file.write(record(f"{name} fill{number}", each))
             os.fsync(file.fileno())
         keep_names(mount)
@@ -188,7 +188,7 @@ def writes(mount: str, place: int) -> str:
     return ""
 
 
-def damaged(name: str, mount: str, place: int, count: int, fills: int, each: int = FILL) -> dict[str, Any]:
+def damaged(name: str, mount: str, place: int, count: int, fills: int, each: int) -> dict[str, Any]:
     """The numbers of records that do not read back as they were written, of how many; acknowledged ones, and `each` in so many files of `fill`.
 
     Raises OSError where one of these files is not there.
@@ -206,11 +206,8 @@ def damaged(name: str, mount: str, place: int, count: int, fills: int, each: int
 
 def acknowledged(given: dict[str, Any]) -> dict[str, int]:
     """The number of records that each writer knows to be written; after a boot, of those that wrote before."""
-    counts = {}
-    for place, name in enumerate(given["mounts"]):
-        text = kept_text(f"{place}.acknowledged").strip()
-        counts[name] = int(text or given.get("acknowledged", {}).get(name, 0))
-    return counts
+    before, names = given.get("acknowledged", {}), enumerate(given["mounts"])
+    return {name: int(kept_text(f"{place}.acknowledged") or before.get(name, 0)) for place, name in names}
 
 
 def kept_text(name: str) -> str:
@@ -275,12 +272,12 @@ def look(given: dict[str, Any], fills: int = 1) -> dict[str, Any]:
     CACHES.write_text("3")
     counts, mounts = acknowledged(given), dict[str, Any]()
     for place, (name, mount) in enumerate(given["mounts"].items()):
-        each = given.get("fills", {}).get(name, FILL)
+        read = partial(damaged, name, mount, place, counts[name], fills, given["fills"][name])
         mounts[mount] = {
             "mounted": mounted(mount),
             "writer": kept_text(f"{place}.error"),
             "write": within(patience(), partial(writes, mount, place)),
-            "read": within(patience(), partial(damaged, name, mount, place, counts[name], fills, each)),
+            "read": within(patience(), read),
         }
     nodes = given["arrays"] | json.loads(kept_text("nodes.json") or "{}")
     arrays = {name: array(node) for name, node in nodes.items()}

@@ -1,10 +1,10 @@
 """The cached image of a recipe: a raw root file system, its kernel and its initramfs.
 
     <cache>/keys/id_ed25519            the key that opens every twin, made once
-    <cache>/<digest of the recipe>/    root.img, vmlinuz, initrd.img, host_key.pub, sizes.json
+    <cache>/<digest of the recipe>/    root.img, vmlinuz, initrd.img, host_key.pub, digests.json
 
 A folder with a digest's name is complete: it is built under another name, and renamed when finished and on the disk. What is
-in it is held against its sizes each time that it is used; an image that is not whole is built again. A lock file keeps a second
+in it is held against its digests each time that it is used; an image that is not whole is built again. A lock file keeps a second
 builder waiting, which then finds the work done.
 """
 
@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from raidplan.base.size import MIB
+from raidplan.twin.server.digests import DIGESTS, altered, keep_digests
 from raidplan.twin.server.failure import BuildError
 from raidplan.twin.server.recipe import Recipe
 from raidplan.twin.server.sources import apt_options, debian_sources
@@ -33,7 +34,7 @@ Say = Callable[[str], None]
 FILES = ("root.img", "vmlinuz", "initrd.img", "host_key.pub")
 KEY = "id_ed25519"
 SIZES = "sizes.json"
-"""The sizes of these files; written last."""
+"""The sizes of these files, of an image that was made before digests were kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +89,28 @@ def find_or_build(
     public = identity.with_suffix(".pub").read_text()
     recipe = replace(recipe or Recipe(), authorized_key=public)
     final = cache / recipe.digest
-    if again or not is_whole(final, recipe):
+    if again or not is_whole(final):
         with hold_lock(cache / f"{recipe.digest}.lock", say):
-            if again or not is_whole(final, recipe):
+            if not again and _is_older(final):
+                keep_digests(final, FILES)  # others may have started from it: it is not made anew below them
+            if again or not is_whole(final):
                 _build(recipe, final, say)
     return Image(final, identity)
 
 
-def is_whole(folder: Path, recipe: Recipe) -> bool:
-    """Whether all files of an image are there, of their sizes; one that was made before sizes were kept has the recipe's and none that is empty."""
+def is_whole(folder: Path) -> bool:
+    """Whether all files of an image are there, as they were made."""
+    try:
+        return not altered(folder, FILES)
+    except (OSError, ValueError):
+        return False
+
+
+def _is_older(folder: Path) -> bool:
+    """Whether an image is from before digests were kept, and all its files have their sizes: more is not known of it."""
     try:
         found = {name: (folder / name).stat().st_size for name in FILES}
-        if not (folder / SIZES).exists():
-            return all(found.values()) and found["root.img"] == recipe.size_mib * MIB
-        return bool(found == json.loads((folder / SIZES).read_text()))
+        return not (folder / DIGESTS).exists() and bool(found == json.loads((folder / SIZES).read_text()))
     except (OSError, ValueError):
         return False
 
@@ -129,10 +138,8 @@ def _remove(folder: Path) -> None:
 
 
 def _keep(finished: Path) -> None:
-    """Writes the files of an image to the disk, and last their sizes."""
-    sizes = {file.name: file.stat().st_size for file in sorted(finished.iterdir())}
-    (finished / SIZES).write_text(json.dumps(sizes) + "\n")
-    for each in (*(finished / name for name in sizes), finished / SIZES, finished):
+    """Writes the files of an image to the disk, and their digests."""
+    for each in (*(finished / name for name in FILES), keep_digests(finished, FILES), finished):
         descriptor = os.open(each, os.O_RDONLY)
         try:
             os.fsync(descriptor)
