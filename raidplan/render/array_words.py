@@ -16,7 +16,7 @@ UNCLEAN = (
     "that its content can be checked first (fsck -n)}"
 )
 AFTER = f"{OLDER}{UNCLEAN}; after that it survives the loss of {{left}} more. Then apply again"
-UNNEEDED = "only if nobody needs its data, wipe what is left of it by hand"
+UNNEEDED = "only if nobody needs its data, wipe what is left of it by hand; then `raidplan adopt LAYOUT --forget {place}` removes it from the journal"
 LOST = (
     f"{AT}: {{count}} of its {{devices}} members are missing or have failed{{lost:?, ?: %}}{{state:? (md: %)}}, and {{level}} "
     "survives the loss of {survived}{copies:?, of more only where another copy of the same data is left}. The data may be intact on "

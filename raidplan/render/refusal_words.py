@@ -45,8 +45,9 @@ LOOKED_AT = (
 BY_HAND = "restore it by hand"
 OPEN = "{opened:? (it is still open as %: copy its content elsewhere before it is closed)}"
 NO_COPY = (
-    "look for a copy of its header and write that back (cryptsetup luksHeaderRestore {node} --header-backup-file FILE); without one its "
-    "content is lost, and only then wipe it by hand (wipefs --all {node})"
+    "look for a copy of its header and write that back (`cryptsetup luksHeaderRestore {node} --header-backup-file FILE`); without one its "
+    "content is lost, and only then close it and fill it with zeroes (`blkdiscard --zeroout {node}`): what wipefs leaves of it is data, which "
+    "apply does not write over"
 )
 KEPT = (
     "apply kept the header as it was made, with its keys of then: open it by that without writing (`cryptsetup open --readonly --header {file} "

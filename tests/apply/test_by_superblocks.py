@@ -64,10 +64,10 @@ GROWN = [
     (("raid5", 3), ("raid6", 4)),
     (("raid1", 2), ("raid1", 3)),
 ]
+each_growth = pytest.mark.parametrize("was, now, how", [(*form, how) for form in GROWN for how in HOW])
 
 
-@pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("was, now", GROWN)
+@each_growth
 def test_what_the_layout_has_added_since_is_not_missing(
     was: tuple[str, int], now: tuple[str, int], how: str, tmp_path: Path
 ) -> None:
@@ -78,8 +78,7 @@ def test_what_the_layout_has_added_since_is_not_missing(
     assert (reason.figures["missing"], reason.figures["lacking"]) == ((), ())
 
 
-@pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("was, now", GROWN)
+@each_growth
 def test_no_superblock_is_written_over_those_of_another_form(
     was: tuple[str, int], now: tuple[str, int], how: str, tmp_path: Path
 ) -> None:

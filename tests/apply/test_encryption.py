@@ -599,6 +599,36 @@ def test_a_header_that_apply_kept_is_told_before_anybody_wipes(
             assert text.index(test) < text.index(back) and "wipe" not in text
 
 
+@pytest.mark.parametrize(
+    "left, code", [(("data that nothing here recognises",), "target-not-blank"), ((), "")]
+)
+def test_what_no_key_opens_is_made_anew_once_all_of_it_is_zero(
+    plan: Plan, tmp_path: Path, left: tuple[str, ...], code: str
+) -> None:
+    """The advice is what helps: wipefs leaves data behind, and no object has to be forgotten."""
+    world = stood(plan, tmp_path)
+    proof = step(plan, "encryption.crypt.make").proof
+    assert proof
+    folder = world.root / "var/lib/raidplan"
+    (folder / "headers" / f"{proof.key}.luks").unlink(missing_ok=True)
+    world.state.objects["encryption"][proof.key]["keyed"] = False
+    read = Simulated(plan, world.root, world.state).read(plan)
+    (reason,) = (
+        each for each in decide(plan, read, read_past(folder), here=False).refusals if each.case == "no-key"
+    )
+    assert "`blkdiscard --zeroout /dev/md/data`" in refusal_text(reason)
+    above = ("encryption", "mapping", "physical_volume", "volume_group", "volume", "filesystem", "mount")
+    for kind in above:
+        world.state.objects[kind].clear()
+    device = str(proof.expect["device"])
+    world.state.content[device] = []
+    read = Simulated(plan, world.root, world.state).read(plan)
+    block = BlockFact("md127", device, "", "array", 64 * MIB, content=left)
+    decision = decide(plan, replace(read, blocks=(block,)), read_past(folder), here=False)
+    assert [each.code for each in decision.refusals] == [code] * bool(code)
+    assert "encryption.crypt.make" in {each.id for each in decision.left.steps}
+
+
 @pytest.mark.parametrize("opened", ["crypt", ""])
 @pytest.mark.parametrize("case", ["header-kept", "no copy", "theirs"])
 def test_a_header_of_which_nothing_is_left_comes_back_from_the_copy(

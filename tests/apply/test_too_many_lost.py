@@ -89,6 +89,9 @@ def test_members_that_are_away_are_named_and_no_command_is_said(wipe: bool, tmp_
     assert (reason.code, reason.case) == ("too-many-lost", "")
     assert reason.figures["lost"] == ("d0.data (serial PAIR-0)", "d1.data (serial PAIR-1)")
     assert "command" not in reason.figures
+    assert "`raidplan adopt LAYOUT --forget arrays.data`" in refusal_text(reason), (
+        "wiped, it would be refused as lost"
+    )
 
 
 def test_a_member_that_was_being_rebuilt_has_no_data(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from raidplan.cli import UNABLE
 from raidplan.render.markdown import LIMIT
+from raidplan.twin.server import cache_folder
 from tests.ci.action import ACTION, INSTALL, ROOT, SHIM, STEPS, Run
 from tests.ci.layouts import BAD, DISKS, GOOD, OF_FILE, git
 from tests.render.runner import commands
@@ -471,30 +472,48 @@ REPORT, UNSUITED = (
 )
 
 
+PROBE = """#!/bin/sh
+# Stands in for the probe of KVM, and for nothing else that Python runs.
+case "$2" in */vagrant/accelerator.py) ;; *) exec {python} "$@" ;; esac
+[ "$1" = -I ] && [ -f "$2" ] && echo "$3" >{folder}/probed && echo {found}
+"""
+
+
+def with_stand_ins(run: Run, found: str, code: int, said: str) -> None:
+    """Runs all steps: the probe of KVM finds what is given, each rehearsal says so and ends with the code."""
+    real = run.folder / "bin" / "real"
+    run.tool("real", SHIM)
+    run.tool("raidplan", REHEARSED.format(raidplan=real, folder=run.folder, code=code, said=said))
+    run.tool("python3", PROBE.format(python=sys.executable, folder=run.folder, found=found))
+    for name, step in STEPS.items():
+        if name != INSTALL and not run.code and ("if" not in step or run.holds(step["if"])):
+            run.step(step)
+
+
 @pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("kvm", "code", "said"),
-    [(True, 0, REPORT), (True, 1, REPORT), (True, UNABLE, ""), (True, UNABLE, UNSUITED), (False, 1, REPORT)],
-)
-def test_a_changed_layout_is_rehearsed_where_kvm_is(
-    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kvm: bool, code: int, said: str
+    [("kvm", 0, REPORT), ("kvm", 1, REPORT), ("kvm", UNABLE, ""), ("kvm", UNABLE, UNSUITED), ("qemu", 0, REPORT), ("", 0, REPORT)],
+)  # fmt: skip
+def test_a_changed_layout_is_rehearsed_where_kvm_works(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kvm: str, code: int, said: str
 ) -> None:
-    """What cannot be rehearsed fails nothing."""
+    """A device that is there and does not work is none. What cannot be rehearsed fails nothing."""
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     suite = "trixie" if code else ""
     site.write("layouts/new.yaml", GOOD.replace("host: ", "host: new-"))
     site.commit()
     run = Run(site.checkout, tmp_path / "run", site.base, inputs={"rehearse": "disks", "suite": suite})
-    run.tool("raidplan", SHIM)
-    (run.folder / "bin" / "raidplan").rename(run.folder / "bin" / "real")
-    run.tool("raidplan", REHEARSED.format(raidplan=run.folder / "bin" / "real", folder=run.folder, code=code, said=said))  # fmt: skip
+    run.tool("qemu-system-x86_64", "#!/bin/sh\n")
     if kvm:
         (run.folder / "kvm").touch()
     monkeypatch.setattr(Run, "environment", lambda self, old=Run.environment: old(self) | {"KVM": str(self.folder / "kvm")})  # fmt: skip
-    for name, step in STEPS.items():
-        if name != INSTALL and not run.code and ("if" not in step or run.holds(step["if"])):
-            run.step(step)
+    with_stand_ins(run, kvm, code, said)
     report = (run.folder / "temp" / "report.md").read_text()
     if kvm:
+        kept = (run.folder / "probed").read_text().strip()
+        assert kept == str(cache_folder() / "accelerator"), "where raidplan keeps its answer"
+    if kvm == "kvm":
         words = (run.folder / "rehearsed").read_text()
         options = (
             "rehearse --faults disks --suite trixie --format" if suite else "rehearse --faults disks --format"
@@ -504,6 +523,27 @@ def test_a_changed_layout_is_rehearsed_where_kvm_is(
         assert run.code == (0 if said == UNSUITED else code)
     else:
         assert "no KVM" in run.log and "predictions" not in report and run.code == 0
+        assert not (run.folder / "rehearsed").exists()
+
+
+def test_a_job_without_qemu_that_asks_for_a_rehearsal_fails(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """KVM cannot be asked without it; the rehearsal itself says what to install."""
+    site.write("layouts/new.yaml", GOOD.replace("host: ", "host: new-"))
+    site.commit()
+    run = Run(site.checkout, tmp_path / "run", site.base, inputs={"rehearse": "disks"})
+    others = tmp_path / "others"
+    others.mkdir()
+    for file in (file for folder in ("/usr/bin", "/bin") for file in Path(folder).iterdir()):
+        if not file.name.startswith("qemu") and not (others / file.name).is_symlink():
+            (others / file.name).symlink_to(file)
+    (tmp_path / "kvm").touch()
+    given = {"PATH": f"{run.folder / 'bin'}:{others}", "KVM": str(tmp_path / "kvm")}
+    monkeypatch.setattr(Run, "environment", lambda self, old=Run.environment: old(self) | given)
+    with_stand_ins(run, "qemu", UNABLE, "")
+    assert run.code == UNABLE and "::error" in run.log and not (run.folder / "probed").exists()
+    assert "Not rehearsed: the log of this check" in (run.folder / "temp" / "report.md").read_text()
 
 
 def test_the_code_of_a_layout_that_cannot_be_rehearsed_is_that_of_raidplan() -> None:

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
-from raidplan.cli import REFUSED
 from raidplan.twin.server import Disk, Twin, install_raidplan
-from raidplan.twin.server.ssh import Result
+from tests.machine.applies import Apply
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import NODE
 
@@ -36,7 +35,7 @@ filesystems:
   <end,old,ten,zero,row,log,six>: {device: <1>, type: ext4, mount: "/srv/<1>"}
 allow: ["*"]
 """
-FILE = "/root/drift.yaml"
+DRIFT = Apply("/root/drift.yaml", "drift")
 ARRAYS = ("five", "end", "old", "ten", "zero", "row", "log", "six")
 FILESYSTEMS = {"five": "xfs"}
 
@@ -59,31 +58,13 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
         install_raidplan(machine)
         quick_initramfs(machine)
         machine.run("sysctl -q dev.raid.speed_limit_max=200000", check=False)
-        machine.put(layout().encode(), FILE)
-        done = apply(machine)
+        machine.put(layout().encode(), DRIFT.file)
+        done = DRIFT.run(machine)
         assert done.returncode == 0, done.stderr[-3000:]
         for name in ARRAYS:
             machine.run(f"cp -a /etc /srv/{name}/; sync")
         machine.run("mdadm --wait /dev/md/*; udevadm settle; true")
         yield machine
-
-
-def apply(twin: Twin) -> Result:
-    return twin.run(["raidplan", "apply", FILE, "--confirm", "drift"], check=False, timeout=600)
-
-
-def refusals(twin: Twin) -> list[str]:
-    """The reasons of an apply that writes nothing."""
-    done = apply(twin)
-    assert done.returncode == REFUSED and "nothing was written" in done.stderr, done.stderr[-3000:]
-    return [
-        line.partition("refused: ")[2] for line in done.stderr.splitlines() if line.startswith("refused: ")
-    ]
-
-
-def nothing_to_do(twin: Twin) -> None:
-    done = apply(twin)
-    assert done.returncode == 0 and "nothing to do" in done.stderr, done.stderr[-3000:]
 
 
 def hashes(twin: Twin) -> dict[str, str]:
@@ -106,7 +87,7 @@ def test_a_failed_member_is_one_reason_with_commands_that_work(twin: Twin) -> No
     twin.run(
         "mdadm /dev/md/five --fail $(readlink -f /dev/disk/by-id/*DRIFT-1-part1); sleep 1; mdadm --wait /dev/md/five; udevadm settle; true"
     )
-    (reason,) = refusals(twin)
+    (reason,) = DRIFT.refusals(twin)
     assert followed(twin, "five", reason) == [
         "--remove",
         "--add-spare",
@@ -114,11 +95,11 @@ def test_a_failed_member_is_one_reason_with_commands_that_work(twin: Twin) -> No
         "--remove",
         "--add-spare",
     ], reason
-    nothing_to_do(twin)
+    DRIFT.nothing_to_do(twin)
     twin.run("mdadm /dev/md/end --fail $(readlink -f /dev/disk/by-id/*DRIFT-0-part2)")
-    (reason,) = refusals(twin)
+    (reason,) = DRIFT.refusals(twin)
     assert followed(twin, "end", reason) == ["--remove", "--add"], reason
-    nothing_to_do(twin)
+    DRIFT.nothing_to_do(twin)
 
 
 def test_superblocks_that_are_gone_come_back_by_the_command_that_is_printed(twin: Twin) -> None:
@@ -130,7 +111,7 @@ def test_superblocks_that_are_gone_come_back_by_the_command_that_is_printed(twin
         ).stdout.split()
         twin.run(f"mdadm --stop /dev/md/{name} && mdadm --zero-superblock {' '.join(members)}")
     twin.run("udevadm settle")
-    reasons = refusals(twin)
+    reasons = DRIFT.refusals(twin)
     assert len(reasons) == len(ARRAYS), "\n".join(reasons)
     for reason in reasons:
         create, *_ = re.findall(r"`(mdadm --create [^`]*)`", reason)
@@ -146,16 +127,16 @@ def test_superblocks_that_are_gone_come_back_by_the_command_that_is_printed(twin
         twin.run(f"mdadm --readwrite /dev/md/{name}")
     assert hashes(twin) == before
     twin.run("mount -a")
-    nothing_to_do(twin)
+    DRIFT.nothing_to_do(twin)
 
 
 @pytest.mark.parametrize("name", ["end", "six"])
 def test_an_array_that_was_stopped(twin: Twin, name: str) -> None:
     twin.run(f"umount /srv/{name}; mdadm --stop /dev/md/{name}; udevadm settle")
-    (reason,) = refusals(twin)
+    (reason,) = DRIFT.refusals(twin)
     twin.run(re.findall(r"`(mdadm --assemble [^`]*)`", reason)[0])
     twin.run("udevadm settle; mount -a")
-    nothing_to_do(twin)
+    DRIFT.nothing_to_do(twin)
 
 
 def test_an_array_that_was_renamed(twin: Twin) -> None:
@@ -164,13 +145,13 @@ def test_an_array_that_was_renamed(twin: Twin) -> None:
         f"umount /srv/end; mdadm --stop /dev/md/end; mdadm --assemble --update=name --name=other:thing /dev/md/end {devices}"
     )
     twin.run("udevadm settle; mount -a")
-    (reason,) = refusals(twin)
+    (reason,) = DRIFT.refusals(twin)
     twin.run("umount /srv/end")
     commands = re.findall(r"mdadm --(?:stop|assemble) [^,(]+", reason)
     for command in commands:
         twin.run(command.strip())
     twin.run("udevadm settle; mount -a")
-    nothing_to_do(twin)
+    DRIFT.nothing_to_do(twin)
 
 
 def test_a_copy_of_a_member_that_is_plugged_in(twin: Twin) -> None:
@@ -178,17 +159,17 @@ def test_a_copy_of_a_member_that_is_plugged_in(twin: Twin) -> None:
         f'{NODE}; dd if=/dev/disk/by-id/$(ls /dev/disk/by-id | grep "DRIFT-2-part1$" | head -1) of="$(d COPY-1)" bs=1M status=none; sync'
     )
     twin.run("udevadm trigger --settle")
-    (reason,) = refusals(twin)
+    (reason,) = DRIFT.refusals(twin)
     assert "unplug" in reason, reason
     twin.run(
         f'{NODE}; dd if=/dev/zero of="$(d COPY-1)" bs=1M status=none; sync; dd if="$(d DRIFT-2)" of="$(d COPY-0)" bs=1M status=none; sync',
         check=False,
     )
     twin.run("udevadm trigger --settle")
-    (reason,) = refusals(twin)
+    (reason,) = DRIFT.refusals(twin)
     assert "disk GUID" in reason and "unplug" in reason, reason
     twin.run(
         f'{NODE}; dd if=/dev/zero of="$(d COPY-0)" bs=1M status=none; sync; blockdev --rereadpt "$(d COPY-0)"; udevadm trigger --settle',
         check=False,
     )
-    nothing_to_do(twin)
+    DRIFT.nothing_to_do(twin)

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from raidplan.cli import REFUSED
 from raidplan.twin.server import Disk, Twin, install_raidplan
-from raidplan.twin.server.ssh import Result
+from tests.machine.applies import Apply
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import NODE
 
@@ -35,7 +34,7 @@ filesystems:
   zero: {{device: zero, type: ext4, mount: /srv/zero}}
   safe: {{device: safe, type: ext4, mount: /srv/safe}}
 """
-FILE = "/root/losing.yaml"
+LOSING = Apply("/root/losing.yaml", "losing")
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +43,10 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
         install_raidplan(machine)
         quick_initramfs(machine)
         machine.run(f"umask 077; mkdir -p /etc/keys; printf %s of-this-server-alone >{KEY}; chmod 0400 {KEY}")
-        machine.put(LAYOUT.encode(), FILE)
+        machine.put(LAYOUT.encode(), LOSING.file)
         # The timer that starts a degraded array half a minute after the boot would come before what is looked at here.
         machine.run("systemctl mask --runtime mdadm-last-resort@.timer")
-        done = apply(machine)
+        done = LOSING.run(machine)
         assert done.returncode == 0, done.stderr[-3000:]
         for name in ("five", "mirror", "zero", "safe"):
             machine.run(f"cp -a /etc /srv/{name}/; sync")
@@ -55,23 +54,10 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
         yield machine
 
 
-def apply(twin: Twin) -> Result:
-    return twin.run(["raidplan", "apply", FILE, "--confirm", "losing"], check=False, timeout=600)
-
-
 def refused(twin: Twin, name: str) -> tuple[str, list[str]]:
-    """The reason of an apply that writes nothing about an array or an encryption, and the commands in it."""
-    done = apply(twin)
-    assert done.returncode == REFUSED and "nothing was written" in done.stderr, done.stderr[-3000:]
-    lines = (line.partition("refused: ") for line in done.stderr.splitlines())
-    reasons = [reason for _, found, reason in lines if found]
-    (reason,) = [each for each in reasons if re.search(rf"^arrays\.{name}\b", each)]
+    """The reason of an apply that writes nothing about an array, and the commands in it."""
+    (reason,) = [each for each in LOSING.refusals(twin) if re.search(rf"^arrays\.{name}\b", each)]
     return reason, re.findall("`([^`]+)`", reason)
-
-
-def nothing_to_do(twin: Twin) -> None:
-    done = apply(twin)
-    assert done.returncode == 0 and "nothing to do" in done.stderr, done.stderr[-3000:]
 
 
 def settled(twin: Twin) -> None:
@@ -91,11 +77,11 @@ def looked_at(twin: Twin, name: str, commands: list[str]) -> None:
 
 def brought_home(twin: Twin, name: str) -> int:
     """Members that are behind come back by the commands that are printed; how many those are."""
-    commands = re.findall(rf"mdadm /dev/md/{name} --[^,(`]+", apply(twin).stderr)
+    commands = re.findall(rf"mdadm /dev/md/{name} --[^,(`]+", LOSING.run(twin).stderr)
     for command in commands:
         twin.run(command.strip())
         settled(twin)
-    nothing_to_do(twin)
+    LOSING.nothing_to_do(twin)
     return len(commands)
 
 
@@ -125,7 +111,8 @@ def test_more_members_are_away_than_raid5_survives(twin: Twin) -> None:
     )
     settled(twin)
     reason, commands = refused(twin, "five")
-    assert "Connect the missing" in reason and not commands, reason
+    assert "Connect the missing" in reason, reason
+    assert commands == ["raidplan adopt LAYOUT --forget arrays.five"], "nothing else is done without them"
     twin.plug("d1", "d2")
     settled(twin)
     reason, commands = refused(twin, "five")
@@ -205,7 +192,7 @@ def test_a_copy_in_a_mirror_goes_out_and_the_member_is_rebuilt(twin: Twin) -> No
     twin.run(zero)
     twin.run(add)
     settled(twin)
-    nothing_to_do(twin)
+    LOSING.nothing_to_do(twin)
     assert digest(twin, "mirror") == before
 
 
@@ -226,7 +213,7 @@ def test_a_copy_that_the_array_does_not_go_on_without(twin: Twin, name: str, mem
     twin.unplug("copy")
     twin.run(commands[1])
     looked_at(twin, name, commands)
-    nothing_to_do(twin)
+    LOSING.nothing_to_do(twin)
     assert digest(twin, name) == before
 
 
@@ -236,12 +223,9 @@ def test_a_header_that_is_lost_comes_back_from_the_copy_that_apply_kept(twin: Tw
     twin.run(
         "set -e; cryptsetup close safe; dd if=/dev/zero of=$(ls /dev/disk/by-id/*LOSE-7-part1 | head -1) bs=1M count=1 conv=fsync status=none; udevadm settle"
     )
-    done = apply(twin)
-    (reason,) = [
-        line for line in done.stderr.splitlines() if line.startswith("refused: ") and "cryptsetup" in line
-    ]
+    (reason,) = [each for each in LOSING.refusals(twin) if "cryptsetup" in each]
     open_it, look, close, restore = re.findall("`([^`]+)`", reason)
-    assert done.returncode == REFUSED and "--readonly" in open_it and "luksHeaderRestore" in restore, reason
+    assert "--readonly" in open_it and "luksHeaderRestore" in restore, reason
     twin.run(f"{open_it} --key-file {KEY}")
     assert "ext4" in twin.run(look).stdout
     twin.run("e2fsck -fn /dev/mapper/kept")
@@ -252,5 +236,5 @@ def test_a_header_that_is_lost_comes_back_from_the_copy_that_apply_kept(twin: Tw
         check=False,
     )
     settled(twin)
-    nothing_to_do(twin)
+    LOSING.nothing_to_do(twin)
     assert digest(twin, "safe") == before

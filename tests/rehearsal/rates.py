@@ -1,7 +1,8 @@
 """`python -m tests.rehearsal.rates [NAMES]`: rates of examples measured on their twins, each with a record; `--show` prints them.
 
 Ten examples unless some are named, on Debian 12; on a machine that has processors to spare, since a rate that emulation
-cannot reach says nothing about the prediction.
+cannot reach says nothing about the prediction. What has a rate further off than a fifth is measured a second time with
+nothing changed but what its explanation names.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from raidplan.cli import INTERRUPTED, run
 from raidplan.review.pipeline import load
+from raidplan.twin.rehearsal import measure
 from raidplan.twin.rehearsal.measure import (
     UNLIMITED,
     WITHIN,
@@ -25,6 +28,7 @@ from raidplan.twin.rehearsal.measure import (
     throttles,
     without_heads,
 )
+from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.subject import Subject, subject_of
 from raidplan.twin.server.hardware import chain
 from tests.machine.boots import commit
@@ -45,7 +49,35 @@ EXAMPLES = (
     "loops",
 )
 """Mirrors, RAID 0, 5, 6, 10 and 50, behind two buses, a multiplier, or nothing in common."""
-AT_LEAST = 8
+MOST_OFF = 2
+"""Of ten layouts so many may have a rate further off than a fifth, each with a second run in which none is."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The explanation of a rate that is further off than a fifth, and the second run that tests it."""
+
+    why: str
+    changed: str
+    """The one thing that is otherwise in the second run, in words."""
+    begin: str
+    """The shell command on the twin that changes it, before the arrays are read together."""
+    end: str
+    """The shell command that changes it back afterwards."""
+
+
+QUICK = "for member in /sys/block/$(basename $(readlink -f /dev/md/quick))/md/dev-*; do [ $(cat $member/slot) = 0 ] || echo {} >$member/state; done"
+EXPLAINED: Mapping[str, Explained] = {
+    "dell-r710": Explained(
+        "the array quick, a mirror, read while the others are read, is half as fast again as predicted. One reader is predicted at the rate of "
+        "one member. Alone it had that, and in an earlier run also together; nothing else is on its two disks, and each has one "
+        "member's rate as its limit, so that both copies served it. Of disks without heads md asks the one with fewer requests "
+        "under way where a request does not follow the one before (read_balance of Linux' raid1)",
+        "md reads only the first copy of the array quick: its other member is write-mostly",
+        QUICK.format("writemostly"),
+        QUICK.format("-writemostly"),
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,6 +96,13 @@ class Rates:
     commit: str
     basis: str = ""
     """The digest of what was predicted and of the throttles; none was kept at first."""
+    changed: str = ""
+    """What a second run changes; empty in a first one."""
+
+    @property
+    def near(self) -> bool:
+        """All was measured, and no rate is further off than a fifth."""
+        return self.good and not self.above
 
     @property
     def good(self) -> bool:
@@ -119,13 +158,34 @@ def basis(subject: Subject) -> str:
     return digest([rates, limits])
 
 
-def measured(example: str) -> Rates:
+@contextmanager
+def changed_while_together(second: Explained) -> Iterator[None]:
+    """Within it the arrays of a twin are read together with the one thing changed, and with nothing else changed."""
+    read_together: Callable[[Rig, Mapping[str, float]], dict[str, float]] = measure._all
+
+    def read_changed(rig: Rig, rates: Mapping[str, float]) -> dict[str, float]:
+        rig.twin.run(second.begin)
+        found = read_together(rig, rates)
+        rig.twin.run(second.end)
+        return found
+
+    measure._all = read_changed
+    try:
+        yield
+    finally:
+        measure._all = read_together
+
+
+def measured(example: str, second: Explained | None = None) -> Rates:
     """The rates of an example, recorded; its report stays in .results/."""
-    report = ROOT / ".results" / f"rates-{example}.json"
+    report = ROOT / ".results" / f"rates-{example}{'-second' if second else ''}.json"
     report.parent.mkdir(exist_ok=True)
     report.unlink(missing_ok=True)
     start = time.monotonic()
-    code = run(["rehearse", f"examples/{example}.yaml", "--measure", "--format", "json", "-o", str(report)])
+    with changed_while_together(second) if second else nullcontext():
+        code = run(
+            ["rehearse", f"examples/{example}.yaml", "--measure", "--format", "json", "-o", str(report)]
+        )
     if code == INTERRUPTED:
         raise SystemExit(code)
     said: dict[str, Any] = json.loads(report.read_text()) if report.exists() else {}
@@ -137,36 +197,58 @@ def measured(example: str) -> Rates:
     ]
     control = said.get("control") or {"as_predicted": False}
     layout, on = of_today(example)
-    record = Rates(example, layout, code, rates, control["as_predicted"], round(time.monotonic() - start), commit(), on)  # fmt: skip
+    seconds, changed = round(time.monotonic() - start), second.changed if second else ""
+    record = Rates(example, layout, code, rates, control["as_predicted"], seconds, commit(), on, changed)
     with RECORDS.open("a") as file:
         file.write(json.dumps(asdict(record)) + "\n")
     return record
 
 
-def records() -> dict[str, Rates]:
-    """The newest record of each example."""
+def records() -> dict[tuple[str, str], Rates]:
+    """The newest record by example, and by what a second run changed."""
     lines = RECORDS.read_text().splitlines() if RECORDS.exists() else []
-    return {record.example: record for record in (Rates(**json.loads(line)) for line in lines)}
+    read = [Rates(**json.loads(line)) for line in lines]
+    return {(record.example, record.changed): record for record in read}
 
 
-def is_of_today(record: Rates) -> bool:
-    """The layout, what is predicted of its rates and the limits are the same."""
-    return (record.layout, record.basis) == of_today(record.example)
+def of_now(known: Mapping[tuple[str, str], Rates], example: str, changed: str = "") -> Rates | None:
+    """A record of the layout, of what is predicted of its rates and of the limits as they are now."""
+    record = known.get((example, changed))
+    return record if record and (record.layout, record.basis) == of_today(example) else None
 
 
 def show(examples: Iterable[str]) -> bool:
-    """Prints each example's rates; whether enough of them were as predicted."""
-    known, good, near, every = records(), 0, 0, list(examples)
+    """Prints each example's rates; whether enough are within a fifth, and a second run explains each other one."""
+    known, good, near, explained, every = records(), 0, 0, 0, list(examples)
     for name in every:
-        record = known.get(name)
-        if record is None or not is_of_today(record):
+        record = of_now(known, name)
+        if record is None:
             print(f"{name:24}no record of this layout as it is predicted today")
             continue
+        print(f"{name:24}{_line(record)}")
         good += record.good
-        near += record.good and not record.above
-        print(f"{name:24}{len(record.rates) - len(record.off)} of {len(record.rates)}, {record.seconds} s: {record.said}")  # fmt: skip
+        near += record.near
+        if not record.near:
+            explained += _show_second(known, name)
     print(f"{good} of {len(every)} layouts as predicted, {near} of them with every rate within a fifth")
-    return good >= min(AT_LEAST, len(every))
+    return near + explained == len(every) and explained <= MOST_OFF
+
+
+def _line(record: Rates) -> str:
+    return f"{len(record.rates) - len(record.off)} of {len(record.rates)}, {record.seconds} s: {record.said}"
+
+
+def _show_second(known: Mapping[tuple[str, str], Rates], name: str) -> bool:
+    """Prints why a rate is further off, and the second run; whether all its rates are within a fifth."""
+    second = EXPLAINED.get(name)
+    if second is None:
+        print(f"{'':24}not explained")
+        return False
+    record = of_now(known, name, second.changed)
+    print(f"{'':24}why: {second.why}")
+    print(f"{'':24}changed in a second run: {second.changed}")
+    print(f"{'':24}{_line(record) if record else 'no record of a second run'}")
+    return record is not None and record.near
 
 
 def main(words: Sequence[str]) -> int:
@@ -177,8 +259,14 @@ def main(words: Sequence[str]) -> int:
     asked = parser.parse_args(words)
     known = records()
     for name in () if asked.show else asked.names:
-        if name not in known or not is_of_today(known[name]) or not known[name].good:
-            measured(name)
+        record = of_now(known, name)
+        if record is None or not record.good:
+            record = measured(name)
+        second = EXPLAINED.get(name)
+        if second and not record.near:
+            again = of_now(known, name, second.changed)
+            if again is None or not again.near:
+                measured(name, second)
     return 0 if show(asked.names) else 1
 
 
