@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-STATE = "once the array stands, as root: echo {} > /sys/block/mdN/md/dev-DISK/state"
+STATE = "once the array stands, as root: `echo {} > /sys/block/mdN/md/dev-DISK/state`"
 NOT_DONE = {
     "spare_group": "give each array spares of its own: raidplan shares none between arrays",
     "write_mostly": f"raidplan has no key for it; {STATE.format('writemostly')}",
     "failfast": f"raidplan has no key for it; {STATE.format('failfast')}",
     "integrity": "raidplan makes no dm-integrity, and takes disks, partitions, arrays and volumes only",
     "luks": "write encryption: {crypt0: {device: s0, key: ask}}, and let the file system be on crypt0",
-    "bitmap_chunk": "raidplan leaves it to mdadm; after apply: mdadm --grow --bitmap=none, then --bitmap=internal --bitmap-chunk",
+    "bitmap_chunk": "raidplan leaves it to mdadm; after apply: `mdadm --grow --bitmap=none`, then `mdadm --grow --bitmap=internal --bitmap-chunk`",
     "rmw_level": "raidplan has no key for it; write /sys/block/mdN/md/rmw_level after each boot",
     "journal_mode": "raidplan has no key for it; write /sys/block/mdN/md/journal_mode after each boot",
     "profile": "raidplan makes btrfs on one device, with mkfs.btrfs's own profiles",

@@ -20,7 +20,7 @@ SENTENCES: Mapping[str, str] = {
     "kernel-unknown": f"{READS} Linux {{since}} or later, and no kernel is installed here: install that version or a later one",
     "loader-cannot-read": f"{READS} GRUB {{since}} or later{{version:?, and this machine has %}}",
     "devices-limited": "{place} lets mdadm look at {devices: } only: no array with members elsewhere is assembled at boot",
-    "rebuilds": f"{AT}: md rebuilds a member, and the array is fully redundant only after that (mdadm --wait {{node}})"
+    "rebuilds": f"{AT}: md rebuilds a member, and the array is fully redundant only after that (`mdadm --wait {{node}}`)"
     f"{{boots:?; {NO_RESTART}}}",
     "inodes-stay": f"{AT}: this file system keeps its {{count}} inodes, since their number for each group is fixed when it is made; a new "
     "one of this layout would have {planned}",

@@ -198,7 +198,7 @@ def initial_sync_needs_mdadm(topology: Topology) -> Iterator[Hit]:
             ("arrays", name, "initial_sync"),
             f"{listed(zeroed, last=' and ')} {agreeing(zeroed, 'is', 'are')} made with --write-zeroes, which mdadm has from "
             "4.3 on: Debian 12 has 4.2, where apply and the script refuse",
-            "or look for the version on the machine: mdadm --version",
+            "or look for the version on the machine: `mdadm --version`",
             edits=tuple(Edit(("arrays", each, "initial_sync"), "run") for each in zeroed),
             related=places("array", ("arrays",), zeroed[1:]),
         )

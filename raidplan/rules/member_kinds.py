@@ -126,7 +126,7 @@ def mirror_without_write_mostly(topology: Topology) -> Iterator[Hit]:
                 (*path, "members"),
                 f"{name} mirrors {listed(turning[False])} (solid-state) on {listed(turning[True])} (hard disk), and reads go to both",
                 f"mark the hard {agreeing(turning[True], 'disk', 'disks')} once the array stands, as root: "
-                f"echo writemostly > /sys/block/mdN/md/dev-DISK/state; or take disks of one kind",
+                "`echo writemostly > /sys/block/mdN/md/dev-DISK/state`; or take disks of one kind",
             )
 
 

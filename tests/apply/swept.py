@@ -90,8 +90,8 @@ SWEPT: dict[str, tuple[str, str, str, str]] = {
     "group other dev": (
         "volume_groups: {vg: {devices: [d0.q], extent: 4MiB, volumes: {v: {size: 512MiB}}}}\n",
         "volume_groups: {vg: {devices: [d1.q], extent: 4MiB, volumes: {v: {size: 512MiB}}}}\n",
-        "vg changed: vgextend, pvmove, vgreduce",
-        "vg commands: vgextend, pvmove, vgreduce",
+        "vg changed: pvcreate, vgextend, pvmove, vgreduce",
+        "vg commands: pvcreate --uuid --norestorefile --dataalignment, vgextend, pvmove, vgreduce",
     ),
     "vol added": (
         "volume_groups: {vg: {devices: [d0.q], extent: 4MiB, volumes: {v: {size: 512MiB}}}}\n",

@@ -16,7 +16,7 @@ from raidplan.diff import diff
 from raidplan.diff.result import Fate
 from raidplan.plan.changes import Before
 from raidplan.plan.identities import device_names, node_of
-from raidplan.plan.step import Run
+from raidplan.plan.step import Plan, Run
 from tests.apply.earlier import plan_of_text
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated
@@ -69,9 +69,9 @@ PAIRS: dict[str, tuple[str, str, dict[str, str | None]]] = {
     "f2fs larger": (_group(type="f2fs"), _group("768MiB", type="f2fs"), {V: "lvextend --size", F: "resize.f2fs"}),
     "smaller extents": (_group(), _group(extent="1MiB"), {G: "vgchange --physicalextentsize"}),
     "larger extents": (_group(), _group(extent="8MiB"), {G: None}),
-    "group on more": (_group(devices="d0.q"), _group(devices="d0.q, d1.q"), {G: "vgextend"}),
+    "group on more": (_group(devices="d0.q"), _group(devices="d0.q, d1.q"), {G: "pvcreate, vgextend"}),
     "group on fewer": (_group(devices="d0.q, d1.q"), _group(devices="d0.q"), {G: "pvmove, vgreduce"}),
-    "group elsewhere": (_group(devices="d0.q"), _group(devices="d1.q"), {G: "vgextend, pvmove, vgreduce"}),
+    "group elsewhere": (_group(devices="d0.q"), _group(devices="d1.q"), {G: "pvcreate, vgextend, pvmove, vgreduce"}),
     "group off an array": (_on_array(3, _group(devices="d0.q, a")), _on_array(3, _group(devices="d0.q")), {G: "pvmove, vgreduce"}),
     "ext4 on a larger array": (_on_array(3, "filesystems: {f: {device: a, type: ext4}}\n"), _on_array(4, "filesystems: {f: {device: a, type: ext4}}\n"), {F: "resize2fs"}),
     "xfs on a larger array": (_on_array(3, MOUNTED), _on_array(4, MOUNTED), {F: "xfs_growfs, mount -o sunit=1024,swidth=3072"}),
@@ -197,9 +197,12 @@ def test_what_is_encrypted_is_resized_in_the_order_in_which_it_fits(tmp_path: Pa
 
 
 DEVICES = {
-    ("d0.q", "d0.q, d1.q"): (("vgextend vg {d1.q}",), ()),
+    ("d0.q", "d0.q, d1.q"): (("pvcreate OPTIONS {d1.q}", "vgextend vg {d1.q}"), ()),
     ("d0.q, d1.q", "d0.q"): (("pvmove {d1.q}", "vgreduce vg {d1.q}"), (Before.DEVICE_LATER,)),
-    ("d0.q, d1.q", "d2.q"): (("vgextend vg {d2.q}", "pvmove {d0.q}", "vgreduce vg {d0.q}", "pvmove {d1.q}", "vgreduce vg {d1.q}"), (Before.DEVICE_LATER,)),
+    ("d0.q, d1.q", "d2.q"): (
+        ("pvcreate OPTIONS {d2.q}", "vgextend vg {d2.q}", "pvmove {d0.q}", "vgreduce vg {d0.q}", "pvmove {d1.q}", "vgreduce vg {d1.q}"),
+        (Before.DEVICE_LATER,),
+    ),
 }  # fmt: skip
 
 
@@ -214,9 +217,40 @@ def test_devices_of_a_group_are_named(devices: tuple[str, str], tmp_path: Path) 
     refusals = decide(new, Simulated(new, tmp_path, state).read(new), past, here=False).refusals
     (told,) = (each for each in refusals if each.place == G and each.code == "differs")
     nodes = {f"{{{name}}}": node_of(each) for plan in (old, new) for each, name in device_names(plan).items()}
+    nodes |= {"OPTIONS": options_of_last(new)}
     wanted, conditions = DEVICES[devices]
     named = tuple(" ".join(nodes.get(word, word) for word in each.split()) for each in wanted)
     assert (told.figures["commands"], told.figures["conditions"]) == (named, conditions)
+
+
+def options_of_last(plan: Plan) -> str:
+    """The options by which the plan makes its last physical volume, save those that ask nobody."""
+    *_, make = (step for step in plan.steps if step.proof and step.proof.kind == "physical_volume")
+    assert isinstance(make.action, Run)
+    uuid, no_file, alignment = make.action.argv[3:-1]
+    assert make.action.argv[:3] == ("pvcreate", "--yes", "--quiet") and no_file == "--norestorefile"
+    assert uuid.startswith("--uuid=") and alignment.startswith("--dataalignment=")
+    return f"{uuid} {no_file} {alignment}"
+
+
+def test_a_group_is_extended_by_hand_to_what_the_plan_has(tmp_path: Path) -> None:
+    """After each of the two commands `apply` goes on: the physical volume has the planned UUID, and is made no second time."""
+    hardware = DISKS.replace("TYPE", "raid").replace("SIZE", "2GiB, type: linux")
+    old, new = (plan_of_text(hardware + _group(devices=each), tmp_path) for each in ("d0.q", "d0.q, d1.q"))
+    state = machine(tmp_path)
+    assert apply(old, Simulated(old, tmp_path, state)) == "done"
+    past = read_past(tmp_path / "var/lib/raidplan")
+    made = {step.proof.kind: step.proof for step in new.steps if step.proof}
+    device = made["physical_volume"].expect["device"]
+    state.objects["physical_volume"][made["physical_volume"].key] = {**made["physical_volume"].expect}
+    state.content[str(device)] = ["LVM2_member"]
+    refusals = decide(new, Simulated(new, tmp_path, state).read(new), past, here=False).refusals
+    (told,) = (each for each in refusals if each.place == G and each.code == "differs")
+    assert told.figures["commands"] == (f"vgextend vg {node_of(str(device))}",)
+    assert {each.code for each in refusals} == {"differs"}
+    state.objects["volume_group"]["vg"]["devices"] = made["volume_group"].expect["devices"]
+    after = decide(new, Simulated(new, tmp_path, state).read(new), past, here=False)
+    assert (after.refusals, [step.id for step in after.left.steps if "physical" in step.id]) == ((), [])
 
 
 def test_extents_are_those_of_the_group(tmp_path: Path) -> None:

@@ -168,7 +168,9 @@ def test_volumes() -> None:
 
 def test_devices_of_a_group() -> None:
     old = GROUP.format("d0, d1", "", "2TiB", "xfs")
-    assert ways(compared(old, GROUP.format("d0, d1, d2", "", "2TiB", "xfs")), G) == {"devices": "vgextend"}
+    assert ways(compared(old, GROUP.format("d0, d1, d2", "", "2TiB", "xfs")), G) == {
+        "devices": "pvcreate, vgextend"
+    }
     fits = compared(old, GROUP.format("d0", "", "2TiB", "xfs"))
     assert ways(fits, G) == {"devices": "pvmove, vgreduce"} and lost(fits) == []
     full = GROUP.format("d0, d1", "", "4TiB", "xfs")

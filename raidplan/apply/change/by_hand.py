@@ -60,6 +60,7 @@ def header_by_hand(name: str, node: str, found: Properties, kept: str, opened: s
 
 
 NO_ARRAYS: Mapping[str, Properties] = {}
+NO_OPTIONS: Mapping[str, str] = {}
 
 
 def by_hand(
@@ -71,17 +72,18 @@ def by_hand(
     identity: str = "",
     arrays: Mapping[str, Properties] = NO_ARRAYS,
     point: str = "",
+    unmade: Mapping[str, str] = NO_OPTIONS,
 ) -> Advice:
     """Advice about a property that no step changes; for arrays see `array_by_hand`, for partitions `table_by_hand`.
 
     `identity`: of the object; `arrays`: those that run, by the identities of their members and spares; `point`: where a file
-    system is mounted, or is to be.
+    system is mounted, or is to be; `unmade`: the devices that are no physical volumes yet, with the options that make them.
     """
     now, planned = found.get(name), expect[name]
     if (kind, name) == ("volume_group", "devices") and found.get("missing"):
         return Advice("group-incomplete", {"count": int(str(found["missing"]))})
     if (kind, name) == ("volume_group", "devices"):
-        return _other_devices(node, texts(now), texts(planned))
+        return _other_devices(node, texts(now), texts(planned), unmade)
     if (kind, node) == ("mount", "/"):
         return Advice("root-elsewhere")
     if kind == "filesystem" and found.get("device") != expect.get("device", found.get("device")):
@@ -129,15 +131,21 @@ def _hint(kind: str, name: str, node: str, found: Properties, expect: Mapping[st
     return Advice(case, {"commands": tuple(fill(command, values) for command in answer.commands)})
 
 
-def _other_devices(group: str, now: Sequence[str], planned: Sequence[str]) -> Advice:
+def _other_devices(
+    group: str, now: Sequence[str], planned: Sequence[str], unmade: Mapping[str, str]
+) -> Advice:
     """The commands for the devices that join a volume group, then for each that leaves it, since pvmove takes one at a time."""
-    new = [escaped(each) for each in planned if each not in now]
+    new = [each for each in planned if each not in now]
     old = [escaped(each) for each in now if each not in planned]
-    rows = [(contents.GROUP_EXTENDED, {"group": group, "new": " ".join(new)})] if new else []
-    rows += [(contents.GROUP_REDUCED, {"group": group, "old": each}) for each in old]
-    filled = tuple(fill(command, values) for answer, values in rows for command in answer.commands)
-    before = dict.fromkeys(condition for answer, _ in rows for condition in answer.before)
-    return Advice("commands", {"commands": filled, "conditions": tuple(before)})
+    create, extend = contents.GROUP_EXTENDED.commands
+    made = [fill(create, {"options": unmade[each], "new": escaped(each)}) for each in new if each in unmade]
+    joined = [fill(extend, {"group": group, "new": " ".join(map(escaped, new))})] if new else []
+    reduced = contents.GROUP_REDUCED
+    left = [fill(command, {"group": group, "old": each}) for each in old for command in reduced.commands]
+    return Advice(
+        "commands",
+        {"commands": (*made, *joined, *left), "conditions": reduced.before if old else ()},
+    )
 
 
 def _in_blocks_of(found: Properties, expect: Mapping[str, Value]) -> Value:

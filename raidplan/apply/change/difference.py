@@ -21,6 +21,9 @@ from raidplan.plan.origin import Origin
 from raidplan.plan.partitions import partition_rows
 from raidplan.plan.step import ADDED, Plan, Proof, Run, Step, Value
 
+UNASKED = ("--yes", "--quiet")
+"""Options of a plan's command that a person does without: LVM asks before it writes over anything."""
+
 
 class NotInPlace(Refused):
     """The property cannot be changed in place now."""
@@ -113,6 +116,7 @@ class Difference:
                 identity,
                 self._arrays,
                 self.mounted or self._mount_point,
+                self._unmade,
             )
         return NotInPlace(advice.case, **advice.figures)
 
@@ -136,6 +140,17 @@ class Difference:
         }
         made |= {identity: node for node, identity in made_nodes(self.plan).items()}
         return [self._called(made.get(each) or node_of(each)) for each in texts(identities)]
+
+    @property
+    def _unmade(self) -> dict[str, str]:
+        """The devices, by their names in a shell, that are to be physical volumes and are none, with the options of the plan for each."""
+        found = {}
+        for step in self.plan.complete.steps:
+            if step.proof and step.proof.kind == "physical_volume" and isinstance(step.action, Run):
+                options = [word for word in step.action.argv[1:-1] if word not in UNASKED]
+                if self.machine.observe("physical_volume", step.proof.key) is None:
+                    found[texts(self._nodes([str(step.proof.expect["device"])]))[0]] = " ".join(options)
+        return found
 
     def _name(self, identity: str) -> str:
         """The layout's name of a member."""

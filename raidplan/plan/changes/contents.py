@@ -1,7 +1,7 @@
 """Changes of encryption, LVM, swap and mounts in place; those of file systems, by type, stand in `base/filesystems/`.
 
 Sources: cryptsetup-luksChangeKey(8), cryptsetup-refresh(8), cryptsetup-resize(8),
-lvm(8), vgchange(8), lvextend(8), lvreduce(8), pvresize(8), vgextend(8), mkswap(8), swapon(8), swaplabel(8), mount(8).
+lvm(8), vgchange(8), lvextend(8), lvreduce(8), pvcreate(8), pvresize(8), vgextend(8), mkswap(8), swapon(8), swaplabel(8), mount(8).
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ ENCRYPTION_GROWN = by_hand("cryptsetup resize {name}")
 """Before what is on it."""
 ENCRYPTION_SHRUNK = by_hand("cryptsetup resize --size={sectors} {name}", before=(Before.CONTENTS_SHRUNK,))
 """In sectors of 512 bytes; after what is on it, and before its device."""
-GROUP_EXTENDED = by_hand("vgextend {group} {new}")
+GROUP_EXTENDED = by_hand("pvcreate {options} {new}", "vgextend {group} {new}")
+"""The first for each device, with the UUID and alignment of the plan: by itself vgextend draws another UUID (vgextend(8))."""
 GROUP_REDUCED = by_hand("pvmove {old}", "vgreduce {group} {old}", before=(Before.DEVICE_LATER,))
 PHYSICAL_GROWN = by_hand("pvresize {node}")
 PHYSICAL_SHRUNK = by_hand(
