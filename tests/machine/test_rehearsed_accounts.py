@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -92,17 +93,27 @@ def test_a_change_keeps_every_record_whenever_it_is_interrupted(tmp_path: Path) 
     assert [case["fault"] for case in report["cases"]] == ["none", "killed", "cut", "killed", "cut"]
 
 
-def test_a_reshape_keeps_every_record_whenever_it_is_interrupted(tmp_path: Path) -> None:
-    """A fourth member, and a file system that grows: mdadm of Debian 13 can, without a backup file."""
+def test_a_change_that_adds_keeps_every_record_whenever_it_is_interrupted(tmp_path: Path) -> None:
+    """A bitmap, a spare, and an array beside the old one with a file system and swap."""
     old = tmp_path / "old.yaml"
-    old.write_text(BEAST.replace("DEGRADED", "start").replace("512MiB", "192MiB"))
-    new = old.read_text().replace("e<0-2>", "e<0-3>")
-    logs = tmp_path / "logs"
-    report = rehearsed(
-        written(new, tmp_path), tmp_path, "--from", str(old), "--suite", "trixie", "--logs", str(logs)
+    old.write_text(BEAST.replace("DEGRADED", "start").replace("bitmap: internal", "bitmap: none"))
+    new = old.read_text().replace("e<0-2>: {behind", "e<0-7>: {behind").replace("ports: 4", "ports: 8")
+    more = "  more: {level: raid1, members: [e<4-5>]}\n  swap: {level: raid1, members: [e<6-7>]}"
+    new = new.replace("bitmap: none}", f"bitmap: internal, spares: [e3]}}\n{more}")
+    new = new.replace(
+        "boot:", "  more: {device: more, type: xfs, mount: /more}\nswap: {first: {device: swap}}\nboot:"
     )
+    logs = tmp_path / "logs"
+    words = ("--from", str(old), "--suite", "trixie", "--logs", str(logs))
+    report = rehearsed(written(new, tmp_path), tmp_path, *words)
     assert report["as_predicted"] and not report["void"]
     assert [case["fault"] for case in report["cases"]] == ["none", "killed", "cut", "killed", "cut"]
-    assert any("--grow" in file.read_text() for file in logs.iterdir()), (
-        "the events of an apply are among the logs"
+    begun = [
+        json.loads(line)["step"]
+        for file in logs.glob("apply-*.jsonl")
+        for line in file.read_text().splitlines()
+        if "started" in line
+    ]
+    assert begun.count("array.more.create") > len(report["cases"]) // 2, (
+        "also of applies that are interrupted"
     )
