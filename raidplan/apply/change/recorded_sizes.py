@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from raidplan.apply.change.as_made import device_sizes, standing
+from raidplan.apply.change.change import follows_policy
 from raidplan.apply.change.difference import Difference
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal
 from raidplan.base.identity import Identity, disk_word
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties
-from raidplan.facts.prove import Deviation
+from raidplan.facts.prove import Deviation, differing
 from raidplan.plan.identities import device_names
 from raidplan.plan.step import Plan, Proof, Step
 
@@ -50,7 +51,7 @@ def _planned_sizes(plan: Plan, machine: Machine) -> dict[str, int]:
     arrays = {step.id: step.proof for step in steps if step.proof and step.proof.kind == "array"}
     for id, proof in arrays.items():
         found = machine.observe("array", proof.key) or {}
-        if "size" in found and found.get("consistency") != proof.expect.get("consistency"):
+        if "size" in found and follows_policy(differing(proof, machine) or ()):
             arrays[id] = proof._replace(expect={**proof.expect, "size": found["size"]})
     sizes = {disk_word(disk.name): disk.size for disk in plan.disks}
     return sizes | device_sizes(tuple(replace(step, proof=arrays.get(step.id, step.proof)) for step in steps))
@@ -73,7 +74,7 @@ def _wanted(proof: Proof, found: Properties, size: int) -> tuple[str, int]:
     match proof.kind:
         case "filesystem" if "blocks" not in proof.expect and found.get("type") == proof.expect.get("type"):
             return "blocks", size // _number(found, "block")
-        case "swap" if proof.key != proof.expect["device"]:  # else each boot makes it again
+        case "swap" if "page" in found and proof.key != found.get("device"):  # else each boot makes it again
             page = _number(found, "page")
             return "size", min(size // page, MOST_PAGES) * page
         case "physical_volume" if "extent" in found:
