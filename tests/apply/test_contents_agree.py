@@ -89,7 +89,7 @@ PAIRS: dict[str, tuple[str, str, dict[str, str | None]]] = {
     "swap larger": (_group() + SWAP, _group("768MiB") + SWAP, {V: "lvextend --size", S: "swapoff, mkswap, swapon"}),
     "swap smaller": (_group() + SWAP, _group("400MiB") + SWAP, {V: "lvreduce --size", S: "swapoff, mkswap, swapon"}),
     "swap on a larger array": (_on_array(3, SWAP.replace("vg.v", "a")), _on_array(4, SWAP.replace("vg.v", "a")), {S: "swapoff, mkswap, swapon"}),
-    "encrypted btrfs on a larger volume": (_group("400MiB") + BTRFS_IN_IT, _group("800MiB") + BTRFS_IN_IT, {V: "lvextend --size", F: "btrfs filesystem resize", "encryption.c": "cryptsetup resize"}),
+    "encrypted btrfs on a larger volume": (_group("400MiB") + BTRFS_IN_IT, _group("800MiB") + BTRFS_IN_IT, {V: "lvextend --size", F: "btrfs filesystem resize"}),
     "encryption on a larger array": (_on_array(3, _encrypted("ext4")), _on_array(4, _encrypted("ext4")), {F: "resize2fs", "encryption.c": "cryptsetup resize"}),
     "encryption on a larger volume": (_group("400MiB") + ENCRYPTED, _group("800MiB") + ENCRYPTED, {V: "lvextend --size", F: "resize2fs", "encryption.c": "cryptsetup resize"}),
     "encryption on a smaller volume": (_group("800MiB") + ENCRYPTED, _group() + ENCRYPTED, {V: "lvreduce --size", F: "resize2fs", "encryption.c": "cryptsetup resize --size"}),

@@ -214,10 +214,11 @@ def _filling(
             last = int(str(found.get("extents") or 0)) - 1
             size = int(str(found.get("data_start") or 0)) + planned * extent
             return {"end": f"{node}:{planned}-{last}", "size": str(size), "sectors": str(size // SECTOR)}
+        case "filesystem", _ if not smaller:
+            return {"to": "max"}
         case "filesystem", int():
             block = found.get("block")
-            bytes_ = str(planned * block) if isinstance(block, int) else ""
-            return {"to": bytes_ if smaller and bytes_ else "max"}
+            return {"to": str(planned * block)} if isinstance(block, int) else {}
     return {}
 
 
