@@ -127,10 +127,7 @@ def geometry(entry: Filesystem, use: Use, topology: Topology) -> ExtGeometry | N
 
 
 def swap_changes(path: Path, old: Swap, new: Swap, storage: Storage) -> Iterator[Change]:
-    """The differences; an area that is made again loses nothing, since no content outlives its use.
-
-    On a device of another size a person makes it again: `apply` does not see how large an area is.
-    """
+    """The differences; an area that is made again loses nothing, since no content outlives its use."""
     for key in ("priority", "label"):
         if getattr(old, key) != getattr(new, key):
             yield Change(key, getattr(old, key), getattr(new, key), ways.SWAP[key])
@@ -143,6 +140,7 @@ def swap_changes(path: Path, old: Swap, new: Swap, storage: Storage) -> Iterator
         one, other = storage.old_place(uses[0][0]), storage.new_place(uses[1][0])
         if one.size and other.size and one.size != other.size:
             found = trend(one, other, storage)
-            yield Change("size", *sizes(one, other, found), way(contents.SWAP_RESIZED))
+            answer = contents.SWAP_GROWN if found.holds else contents.SWAP_SHRUNK
+            yield Change("size", *sizes(one, other, found), way(answer))
     elif uses[0] or uses[1]:
         yield Change("device", old.device, new.device, None)

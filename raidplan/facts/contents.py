@@ -14,7 +14,7 @@ from raidplan.facts.machine import Properties
 from raidplan.facts.mounts import SwapArea
 from raidplan.facts.readings import Readings
 from raidplan.facts.signatures import Signature
-from raidplan.facts.swap_area import is_swap
+from raidplan.facts.swap_area import area, is_swap
 from raidplan.plan.step import Value
 
 SEVERAL_DEVICES = ("btrfs", "bcachefs", "zfs_member")
@@ -82,7 +82,7 @@ def swap_objects(readings: Readings, names: Names, paths: Iterable[str]) -> dict
             block = readings.blocks[name]
             # With a random key the area is made again at each boot, with another UUID.
             key = names.of(name) if block.mapping == block.dm_name != "" else signature.uuid
-            found[key] = {**device, **_use(active.get(name))}
+            found[key] = {**device, **_area(readings.root, name), **_use(active.get(name))}
     files = {area.path: area for area in readings.swaps if area.file}
     for path in dict.fromkeys([*files, *paths]):
         size = _swap_file_size(readings.root, path, path in files)
@@ -118,6 +118,13 @@ def _untouched(root: Path, name: str, kind: str) -> bool:
         return known is not None and known.untouched(partial(read_at, root / "dev" / name))
     except OSError:
         return False
+
+
+def _area(root: Path, name: str) -> Mapping[str, Value]:
+    try:
+        return area(partial(read_at, root / "dev" / name))
+    except OSError:
+        return {}
 
 
 def _use(area: SwapArea | None) -> dict[str, Value]:

@@ -9,10 +9,11 @@ from raidplan.base.identity import Identity
 from raidplan.facts.block import Names
 from raidplan.facts.machine import Properties
 from raidplan.facts.signatures import Ask, rows_of
+from raidplan.plan.step import Value
 
 REPORT = ("lvm", "fullreport", "--readonly", "--reportformat", "json", "--units", "b", "--nosuffix")
 FIELDS = {
-    "pv": "pv_uuid,pv_name,pe_start,vg_name,pv_in_use",
+    "pv": "pv_uuid,pv_name,pe_start,vg_name,pv_in_use,pv_pe_count,pv_mda_count",
     "vg": "vg_name,vg_uuid,vg_extent_size,vg_missing_pv_count",
     "lv": "vg_name,lv_name,lv_size,lv_read_ahead",
     "pvseg": "pv_uuid",
@@ -71,8 +72,15 @@ def _physical(row: Mapping[str, str], names: Names) -> Properties:
         "device": names.of(kernel_name) if kernel_name else node,
         "data_start": _number(row.get("pe_start")),
         "group": "" if marked else group,
+        **_extents(row),
         **marked,
     }
+
+
+def _extents(row: Mapping[str, str]) -> dict[str, Value]:
+    """The number of extents; none outside of a group, and where a second copy of the metadata takes an unknown part of the end."""
+    extents = _number(row.get("pv_pe_count"))
+    return {"extents": extents} if extents and _number(row.get("pv_mda_count")) == 1 else {}
 
 
 def _volume(row: Mapping[str, str], running: Collection[str]) -> Properties:

@@ -32,6 +32,7 @@ BEFORE: Mapping[Before, str] = {
     Before.DEVICE_LATER: "use the device for something else only after that",
     Before.END_MOVED: "first move what lies beyond the new end; make its device smaller only after that",
     Before.UNUSED_SWAP: "switch it off first: swap in use keeps its label",
+    Before.SWAP_OFF_FIRST: "switch it off before its device gets smaller; the other commands come after that",
     Before.REMOUNTABLE: "a few options take effect only after umount and mount",
     Before.GROUPS_FIT: "agsize in xfs_info must be a multiple of the new unit",
     Before.AS_MADE: "it stays as it was made: this layout has it for a new one only",

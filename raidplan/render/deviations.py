@@ -39,7 +39,11 @@ ONE_OF = {
 }
 
 
-CALLED = {"su": "stripe unit (su)", "sw": "number of data disks in a stripe (sw)"}
+CALLED = {
+    "extents": "number of extents",
+    "su": "stripe unit (su)",
+    "sw": "number of data disks in a stripe (sw)",
+}
 """Words for properties whose names only their programs have."""
 
 

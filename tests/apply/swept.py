@@ -25,13 +25,13 @@ SWEPT: dict[str, tuple[str, str, str, str]] = {
         "arrays: {a: {level: raid5, members: [d0.p,d1.p,d2.p]}}\nswap: {s: {device: a}}\n",
         "arrays: {a: {level: raid5, members: [d0.p,d1.p,d2.p,d3.p]}}\nswap: {s: {device: a}}\n",
         "a reshaped: mdadm --add, mdadm --grow --raid-devices; s changed: swapoff, mkswap, swapon",
-        "a follows; a commands: mdadm, mdadm --grow --raid-devices",
+        "a follows; a commands: mdadm, mdadm --grow --raid-devices; s commands-after-device: swapoff, mkswap --uuid, swapon",
     ),
     "swap on vol grown": (
         "volume_groups: {vg: {devices: [d0.q], extent: 4MiB, volumes: {v: {size: 512MiB}}}}\nswap: {s: {device: vg.v}}\n",
         "volume_groups: {vg: {devices: [d0.q], extent: 4MiB, volumes: {v: {size: 768MiB}}}}\nswap: {s: {device: vg.v}}\n",
         "v changed: lvextend --size; s changed: swapoff, mkswap, swapon",
-        "v commands-before-content: lvextend --size",
+        "v commands-before-content: lvextend --size; s commands-after-device: swapoff, mkswap --uuid, swapon",
     ),
     "swap to ext4": (
         "swap: {s: {device: d0.q}}\n",
@@ -217,7 +217,7 @@ SWEPT: dict[str, tuple[str, str, str, str]] = {
         "volume_groups: {vg: {devices: [d0.q], extent: 4MiB, volumes: {v: {size: 800MiB}}}}\nfilesystems: {f: {device: vg.v, type: btrfs, mount: /f}}\n",
         "volume_groups: {vg: {devices: [d0.q], extent: 4MiB, volumes: {v: {size: 400MiB}}}}\nfilesystems: {f: {device: vg.v, type: btrfs, mount: /f}}\n",
         "v changed: lvreduce --size; f changed: btrfs filesystem resize",
-        "v commands: lvreduce --size",
+        "v commands: lvreduce --size; f commands: btrfs filesystem resize",
     ),
     "vfat larger vol": (
         "volume_groups: {vg: {devices: [d0.q], extent: 4MiB, volumes: {v: {size: 400MiB}}}}\nfilesystems: {f: {device: vg.v, type: vfat}}\n",

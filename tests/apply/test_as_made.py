@@ -72,6 +72,12 @@ class Grown:
         for member in array["members"]:
             self.state.content[member] = self.state.content[array["members"][0]]
 
+    def resizes(self) -> None:
+        """pvresize."""
+        found = self.object("physical_volume")
+        extent = self.object("volume_group")["extent"]
+        found["extents"] = (self.object("array")["size"] - found["data_start"]) // extent
+
     def fills(self, size: int, width: int = 0) -> None:
         """resize2fs, tune2fs -E stripe_width: the groups have as many inodes as before."""
         found = self.object("filesystem")
@@ -125,8 +131,11 @@ def test_fewer_inodes_than_a_new_one_would_have_are_told(tmp_path: Path) -> None
 def test_lvm_on_an_array_with_more_members(tmp_path: Path) -> None:
     group = "volume_groups: {vg: {devices: [a], volumes: {v: {size: 512MiB}}}}\n"
     grown = Grown(tmp_path, raid5(3, group), raid5(4, group))
-    assert {refusal.place for refusal in grown.refused()} == {"arrays.a"}
+    assert {refusal.place for refusal in grown.refused()} == {"arrays.a", "volume_groups.vg"}
     grown.takes_member()
+    (told,) = grown.refused()
+    assert told.figures["commands"] == ("pvresize /dev/md/a",)
+    grown.resizes()
     grown.ends()
     assert grown.object("physical_volume")["data_start"] == MIB
 
@@ -169,6 +178,7 @@ def test_a_new_volume_takes_extents_that_are_there(tmp_path: Path, old: int, new
     more = raid5(new, group.replace("MORE", ", w: {size: 100%free}"))
     grown = Grown(tmp_path, raid5(old, group.replace("MORE", "")), more)
     grown.takes_member()
+    grown.resizes()
     if fits:
         grown.ends()
     else:

@@ -24,7 +24,7 @@ def commands(*listed: str, case: str = "commands", before: tuple[Before, ...] = 
 SHRINKS = (Before.UNMOUNTED, Before.FILES_FIT)
 RESIZED = {
     ("filesystem", "blocks", "ext4"): (commands(f"resize2fs {NODE}", case="commands-after-device"), commands(f"resize2fs {NODE} 100", before=SHRINKS)),
-    ("filesystem", "blocks", "btrfs"): (commands("btrfs filesystem resize TO MOUNT", case="commands-after-device"),
+    ("filesystem", "blocks", "btrfs"): (commands("btrfs filesystem resize max MOUNT", case="commands-after-device"),
                                         commands("btrfs filesystem resize TO MOUNT", before=(Before.FILES_FIT,))),
     ("filesystem", "blocks", "xfs"): (commands("xfs_growfs MOUNT", case="commands-after-device"), Advice("shrinks-not")),
     ("volume", "size", ""): (commands(f"lvextend --size=200b {NODE}", case="commands-before-content"),

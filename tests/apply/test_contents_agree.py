@@ -11,9 +11,10 @@ import pytest
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.refusal import Refusal
-from raidplan.base.size import MIB, SECTOR
+from raidplan.base.figures import Figures
+from raidplan.base.identity import derived_uuid
+from raidplan.base.size import KIB, MIB, SECTOR, align_up
 from raidplan.diff import diff
-from raidplan.diff.result import Fate
 from raidplan.plan.changes import Before
 from raidplan.plan.identities import device_names, node_of
 from raidplan.plan.step import Plan, Run
@@ -50,6 +51,9 @@ def _encrypted(type: str) -> str:
 
 
 ENCRYPTED = _encrypted("ext4").replace("device: a", "device: vg.v")
+BTRFS_IN_IT = ENCRYPTED.replace("ext4", "btrfs")
+SWAP, S = "swap: {s: {device: vg.v, label: spare}}\n", "swap.s"
+BTRFS = "filesystems: {f: {device: a, type: btrfs, mount: /f}}\n"
 MOUNTED = "filesystems: {f: {device: a, type: xfs, mount: /f}}\n"
 PAIRS: dict[str, tuple[str, str, dict[str, str | None]]] = {
     "ext3 to ext4": (_on_partition("type: ext3"), _on_partition("type: ext4"), {F: "tune2fs -O extents"}),
@@ -77,7 +81,15 @@ PAIRS: dict[str, tuple[str, str, dict[str, str | None]]] = {
     "xfs on a larger array": (_on_array(3, MOUNTED), _on_array(4, MOUNTED), {F: "xfs_growfs, mount -o sunit=1024,swidth=3072"}),
     "xfs on larger chunks": (_on_array(3, MOUNTED, "64KiB"), _on_array(3, MOUNTED, "512KiB"), {F: "none"}),
     "xfs on smaller chunks": (_on_array(3, MOUNTED, "512KiB"), _on_array(3, MOUNTED, "64KiB"), {F: "none"}),
-    "group on a larger array": (_on_array(3, _group(devices="a")), _on_array(4, _group(devices="a")), {G: "none"}),
+    "group on a larger array": (_on_array(3, _group(devices="a")), _on_array(4, _group(devices="a")), {G: "pvresize, none"}),
+    "group on a smaller array": (_on_array(4, _group(devices="a")), _on_array(3, _group(devices="a")), {G: "pvmove, pvresize --setphysicalvolumesize, none"}),
+    "btrfs larger": (_group(type="btrfs"), _group("768MiB", type="btrfs"), {V: "lvextend --size", F: "btrfs filesystem resize"}),
+    "btrfs smaller": (_group("768MiB", type="btrfs"), _group(type="btrfs"), {V: "lvreduce --size", F: "btrfs filesystem resize"}),
+    "btrfs on a larger array": (_on_array(3, BTRFS), _on_array(4, BTRFS), {F: "btrfs filesystem resize"}),
+    "swap larger": (_group() + SWAP, _group("768MiB") + SWAP, {V: "lvextend --size", S: "swapoff, mkswap, swapon"}),
+    "swap smaller": (_group() + SWAP, _group("400MiB") + SWAP, {V: "lvreduce --size", S: "swapoff, mkswap, swapon"}),
+    "swap on a larger array": (_on_array(3, SWAP.replace("vg.v", "a")), _on_array(4, SWAP.replace("vg.v", "a")), {S: "swapoff, mkswap, swapon"}),
+    "encrypted btrfs on a larger volume": (_group("400MiB") + BTRFS_IN_IT, _group("800MiB") + BTRFS_IN_IT, {V: "lvextend --size", F: "btrfs filesystem resize"}),
     "encryption on a larger array": (_on_array(3, _encrypted("ext4")), _on_array(4, _encrypted("ext4")), {F: "resize2fs", "encryption.c": "cryptsetup resize"}),
     "encryption on a larger volume": (_group("400MiB") + ENCRYPTED, _group("800MiB") + ENCRYPTED, {V: "lvextend --size", F: "resize2fs", "encryption.c": "cryptsetup resize"}),
     "encryption on a smaller volume": (_group("800MiB") + ENCRYPTED, _group() + ENCRYPTED, {V: "lvreduce --size", F: "resize2fs", "encryption.c": "cryptsetup resize --size"}),
@@ -159,26 +171,96 @@ def _compare(before: str, after: str, wanted: dict[str, str | None], root: Path)
             if not place.startswith("hardware"):  # the numbers of partitions are in test_partitions_agree
                 assert not any(re.search(r"\b[A-Z]{2,}\b", each) for each in commands), commands
             said = [*commands, *by_apply]
-            for part in command.split(", "):
+            for part in command.removesuffix(", none").split(", "):
                 assert any(all(word in each for word in part.split()) for each in said), (place, said)
     others = {each.place for each in decided.refusals if each.code == "differs"} - {*wanted, "arrays.a"}
     assert not [place for place in others if not place.startswith("hardware")], others
     return decided.refusals
 
 
-def test_diff_names_what_apply_does_not_see() -> None:
-    """The sizes of a physical volume and of a swap area are not read: a person makes the change, and `apply` makes nothing again."""
+def _of_content(before: str, after: str, place: str, root: Path) -> Figures:
+    """The figures of the refusal of what stands on a device of another size."""
     hardware = DISKS.replace("TYPE", "raid").replace("SIZE", "2GiB, type: linux")
-    swap = "swap: {s: {device: vg.v}}\n"
-    for before, after, place, command in (
-        (_on_array(3, _group(devices="a")), _on_array(4, _group(devices="a")), G, "pvresize"),
-        (_group() + swap, _group("768MiB") + swap, "swap.s", "swapoff, mkswap, swapon"),
-        (_group() + swap, _group("400MiB") + swap, "swap.s", "swapoff, mkswap, swapon"),
-    ):
-        made = diff(side(hardware + before), side(hardware + after))
-        changed = thing(made, place)
-        assert command in [each.how and each.how.command for each in changed.changes]
-        assert changed.fate is Fate.CHANGED
+    state, old, new = (
+        machine(root),
+        plan_of_text(hardware + before, root),
+        plan_of_text(hardware + after, root),
+    )
+    assert apply(old, Simulated(old, root, state)) == "done"
+    read = Simulated(new, root, state).read(new)
+    refusals = decide(new, read, read_past(root / "var/lib/raidplan"), here=False).refusals
+    (told,) = (each for each in refusals if each.place == place)
+    return told.figures
+
+
+def test_a_swap_area_keeps_its_names_and_is_off_while_its_device_shrinks(tmp_path: Path) -> None:
+    uuid = derived_uuid("h", "swap", "s")
+    for size, conditions in (("768MiB", ()), ("400MiB", (Before.SWAP_OFF_FIRST,))):
+        root = tmp_path / size
+        root.mkdir()
+        told = _of_content(_group() + SWAP, _group(size) + SWAP, S, root)
+        made = f"mkswap --uuid={uuid} --label=spare /dev/vg/v"
+        assert told["commands"] == ("swapoff /dev/vg/v", made, "swapon /dev/vg/v")
+        assert told["conditions"] == conditions
+
+
+def test_an_encrypted_swap_area_is_off_while_its_device_changes(tmp_path: Path) -> None:
+    inside = "encryption: {c: {device: vg.v, key: ask}}\nswap: {s: {device: c}}\n"
+    made = f"mkswap --uuid={derived_uuid('h', 'swap', 's')} /dev/mapper/c"
+    for size, resize in (("768MiB", "c"), ("400MiB", f"--size={(400 - 16) * MIB // SECTOR} c")):
+        root = tmp_path / size
+        root.mkdir()
+        told = _of_content(_group() + inside, _group(size) + inside, S, root)
+        wanted = ("swapoff /dev/mapper/c", f"cryptsetup resize {resize}", made, "swapon /dev/mapper/c")
+        assert told["commands"] == wanted
+
+
+def test_a_smaller_physical_volume_ends_behind_its_last_extent(tmp_path: Path) -> None:
+    told = _of_content(_on_array(4, _group(devices="a")), _on_array(3, _group(devices="a")), G, tmp_path)
+    array = proof_size(_on_array(3, ""), tmp_path)
+    front = align_up(MIB, 3 * 512 * KIB)
+    left, before = (array - front) // (4 * MIB), (array // 2 * 3 - front) // (4 * MIB)
+    assert told["commands"] == (
+        f"pvmove /dev/md/a:{left}-{before - 1}",
+        f"pvresize --setphysicalvolumesize={front + left * 4 * MIB}b /dev/md/a",
+    )
+
+
+def proof_size(text: str, root: Path) -> int:
+    """The bytes of the array of a layout."""
+    plan = plan_of_text(DISKS.replace("TYPE", "raid").replace("SIZE", "2GiB, type: linux") + text, root)
+    return next(
+        int(str(each.proof.expect["size"]))
+        for each in plan.steps
+        if each.proof and each.proof.kind == "array"
+    )
+
+
+def test_a_smaller_btrfs_is_told_in_bytes(tmp_path: Path) -> None:
+    inside = "filesystems: {f: {device: vg.v, type: btrfs, mount: /f}}\n"
+    told = _of_content(_group() + inside, _group("400MiB") + inside, F, tmp_path)
+    assert told["commands"] == (f"btrfs filesystem resize {400 * MIB} /f",)
+
+
+def test_a_size_that_is_not_read_differs_from_nothing(tmp_path: Path) -> None:
+    """Neither does one of a machine as it was made, nor is anything made again because of one that differs."""
+    hardware = (
+        DISKS.replace("TYPE", "raid")
+        .replace("SIZE", "2GiB, type: linux")
+        .replace("serial", "wipe: true, serial")
+    )
+    text = hardware + _group() + SWAP + "filesystems: {f: {device: d1.q, type: btrfs, mount: /f}}\n"
+    state, plan = machine(tmp_path), plan_of_text(text, tmp_path)
+    assert apply(plan, Simulated(plan, tmp_path, state)) == "done"
+    assert apply(plan, Simulated(plan, tmp_path, state)) == "nothing to do"
+    past = read_past(tmp_path / "var/lib/raidplan")
+    for kind, name in (("swap", "size"), ("filesystem", "blocks"), ("physical_volume", "extents")):
+        (found,) = state.objects[kind].values()
+        found[name] -= 4 * MIB
+        decided = decide(plan, Simulated(plan, tmp_path, state).read(plan), past, here=False)
+        assert [each.code for each in decided.refusals] == ["differs"] and decided.left.steps == ()
+        del found[name]
+        assert apply(plan, Simulated(plan, tmp_path, state)) == "nothing to do"
 
 
 def test_what_is_encrypted_is_resized_in_the_order_in_which_it_fits(tmp_path: Path) -> None:

@@ -317,6 +317,8 @@ def test_swap(server):
             "type": "swap",
             "label": "sw",
             "device": "volume:vg-0/home-x",
+            "page": 4096,
+            "size": 20971520,
             "active": True,
             "priority": 7,
         },

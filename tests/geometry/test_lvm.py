@@ -89,11 +89,17 @@ def test_agrees_with_lvm(
             device,
         )
         run("vgcreate", "-qq", "-y", "--physicalextentsize", f"{extent}b", name, device)
-        told = run(
-            "pvs", "-o", "pe_start,pv_pe_count,pv_uuid", "--units", "b", "--nosuffix", "--noheadings", device
-        )
+        asked = "pe_start,pv_pe_count,pv_mda_count,pv_uuid"
+        show = ("pvs", "-o", asked, "--units", "b", "--nosuffix", "--noheadings", device)
+        told = run(*show)
+        larger = size + 7 * extent + 5 * MIB
+        os.truncate(tmp_path / "disk", larger)
+        run("losetup", "--set-capacity", device)
+        run("pvresize", "-qq", device)
+        resized = run(*show)
         run("vgremove", "-qq", "-y", name)
-        assert told.split() == [str(start), str(count), uuid]
+        assert told.split() == [str(start), str(count), "1", uuid]
+        assert resized.split() == [str(start), str((larger - start) // extent), "1", uuid]
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def _fronts(steps: tuple[Step, ...], machine: Machine) -> Iterator[tuple[str, Pr
         own = frozenset((chunk,) if isinstance(chunk, int) and chunk else ())
         chunks[step.id] = own.union(*(chunks.get(need, ()) for need in step.needs))
         key = contents.FRONTS.get(proof.kind, ("", 0))[0] if proof else ""
-        found = _standing(proof, machine) if proof and key in proof.expect else None
+        found = standing(proof, machine) if proof and key in proof.expect else None
         if proof and found and contents.front_stays(proof.kind, found.get(key), chunks[step.id]):
             yield step.id, _with(proof, {key: found[key]})
 
@@ -102,11 +102,11 @@ def _filesystems(
     planned: tuple[Step, ...], steps: tuple[Step, ...], machine: Machine
 ) -> Iterator[tuple[str, Proof]]:
     """By step, file systems with the blocks and inodes of another size, or on an encryption that begins elsewhere than planned."""
-    sizes, now = _sizes(planned), _sizes(steps)
+    sizes, now = device_sizes(planned), device_sizes(steps)
     sector = max((disk.logical_block for disk in machine.disks), default=0)
     for step in steps:
         proof = step.proof
-        found = _standing(proof, machine) if proof and proof.kind == "filesystem" else None
+        found = standing(proof, machine) if proof and proof.kind == "filesystem" else None
         if not proof or not found or not _is_or_becomes(found.get("type"), proof.expect["type"]):
             continue
         device = str(proof.expect["device"])
@@ -123,7 +123,7 @@ def _is_or_becomes(found: Value, planned: Value) -> bool:
     return known is not None and (found == planned or known.becomes(str(planned)).possible)
 
 
-def _sizes(steps: tuple[Step, ...]) -> dict[str, int]:
+def device_sizes(steps: tuple[Step, ...]) -> dict[str, int]:
     """The bytes of devices once the layout is made, by their identities."""
     sizes: dict[str, int] = {}
     for step in steps:  # each behind what it needs
@@ -138,7 +138,7 @@ def _sizes(steps: tuple[Step, ...]) -> dict[str, int]:
     return sizes
 
 
-def _standing(proof: Proof, machine: Machine) -> Mapping[str, Value] | None:
+def standing(proof: Proof, machine: Machine) -> Mapping[str, Value] | None:
     """The object, if it is there and on the planned device."""
     found = machine.observe(proof.kind, proof.key)
     return found if found and found.get("device") == proof.expect.get("device") else None

@@ -34,7 +34,9 @@ HINTS: Mapping[tuple[str, str], tuple[str, Answer]] = {
     ("swap", "size"): ("swap-file", contents.SWAP_OFF),
 }
 """By kind and property of the object: the case, and the answer with the commands that come first."""
-GROWN = {("filesystem", "blocks"): "commands-after-device", ("volume", "size"): "commands-before-content"}
+FILLING = (("filesystem", "blocks"), ("swap", "size"), ("physical_volume", "extents"))
+"""Kinds of objects that fill a device, and the property that has their size."""
+GROWN = dict.fromkeys(FILLING, "commands-after-device") | {("volume", "size"): "commands-before-content"}
 """Cases for objects that grow together with something below or above them."""
 NEW_FILESYSTEM = Advice("new-filesystem")
 IMPOSSIBLE: Mapping[Reason, Advice] = {
@@ -98,10 +100,8 @@ def by_hand(
         return _impossible(kind, answer)
     size = escaped(str(planned))
     case = "commands" if smaller else GROWN.get((kind, name), "commands")
-    if name == "blocks" and Identity.read(str(found.get("device"))).kind == "mapping":
-        grown, shrunk = contents.ENCRYPTION_GROWN.commands, contents.ENCRYPTION_SHRUNK.commands
-        resized = (*answer.commands, *shrunk) if smaller else (*grown, *answer.commands)
-        answer = answer._replace(commands=resized)
+    if (kind, name) in FILLING and Identity.read(str(found.get("device"))).kind == "mapping":
+        answer = _with_encryption(kind, answer, smaller=smaller)
     values = {
         "node": node,
         "name": PurePath(node).name,
@@ -110,6 +110,7 @@ def by_hand(
         "size": size,
         "blocks": size,
         **_sectors(planned, found.get("block")),
+        **_filling(kind, node, found, expect, identity, planned, smaller=smaller),
         **({"mount": shlex.quote(escaped(point))} if point else {}),
         **_called(arrays.get(identity)),
     }
@@ -174,6 +175,10 @@ def _answer(
         return (
             member_shrunk(contents.VOLUME_SHRUNK, of) if smaller else member_grown(contents.VOLUME_GROWN, of)
         )
+    if (kind, name) == ("swap", "size") and "device" in found:
+        return contents.SWAP_SHRUNK if smaller else contents.SWAP_GROWN
+    if (kind, name) == ("physical_volume", "extents"):
+        return contents.PHYSICAL_SHRUNK if smaller else contents.PHYSICAL_GROWN
     known = FILESYSTEMS.get(str(found.get("type"))) if kind == "filesystem" else None
     if known is None:
         return None
@@ -183,6 +188,46 @@ def _answer(
     if name in known.stripe:
         return known.restriped(name, found, expect)
     return known.resized(smaller=smaller) if name == "blocks" else known.changed.get(name)
+
+
+def _with_encryption(kind: str, answer: Answer, *, smaller: bool) -> Answer:
+    """The answer for an object on an encryption, which is resized before it, or after it where it gets smaller; of a swap area while
+    that is switched off."""
+    resized = contents.ENCRYPTION_SHRUNK.commands if smaller else contents.ENCRYPTION_GROWN.commands
+    first = 1 if kind == "swap" else len(answer.commands) if smaller else 0
+    return answer._replace(commands=(*answer.commands[:first], *resized, *answer.commands[first:]))
+
+
+def _filling(
+    kind: str,
+    node: str,
+    found: Properties,
+    expect: Mapping[str, Value],
+    identity: str,
+    planned: Value,
+    *,
+    smaller: bool,
+) -> dict[str, str]:
+    """The values of commands for an object that fills a device."""
+    match kind, planned:
+        case "swap", _:
+            label = str(expect.get("label") or "")
+            options = (
+                f"--uuid={Identity.read(identity).key}",
+                *([f"--label={shlex.quote(escaped(label))}"] * bool(label)),
+            )
+            return {"options": " ".join(options), "sectors": str(int(str(planned)) // SECTOR)}
+        case "physical_volume", int():
+            extent = int(str(found.get("extent") or 0))
+            last = int(str(found.get("extents") or 0)) - 1
+            size = int(str(found.get("data_start") or 0)) + planned * extent
+            return {"end": f"{node}:{planned}-{last}", "size": str(size), "sectors": str(size // SECTOR)}
+        case "filesystem", _ if not smaller:
+            return {"to": "max"}
+        case "filesystem", int():
+            block = found.get("block")
+            return {"to": str(planned * block)} if isinstance(block, int) else {}
+    return {}
 
 
 def _impossible(kind: str, answer: Answer) -> Advice:

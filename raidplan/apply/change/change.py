@@ -5,7 +5,7 @@ A row for each property in `IN_PLACE`; what is not in it is refused with the adv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from raidplan.apply.change.array_by_hand import policy_by_apply
@@ -52,7 +52,7 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
     refusals: list[Refusal] = []
     found = machine.observe(step.proof.kind, step.proof.key) or {}
     by_name: Mapping[str, list[Deviation]] = differing(step.proof, machine) or {}
-    if "consistency" in by_name and by_name.keys() <= {"consistency", "size", "component"}:
+    if follows_policy(by_name):
         by_name = {"consistency": by_name["consistency"]}  # the others follow from it
     if "headers" in by_name and found.get("headers") == 0:
         by_name = {"headers": by_name["headers"]}  # the others stand in it
@@ -80,6 +80,11 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
             differ = tuple(replace(each, names=names) for each in by_name[name])
             refusals.append(replace(error.refusal, place=step.because, line=step.line, deviations=differ))
     return steps, refusals
+
+
+def follows_policy(differing: Collection[str]) -> bool:
+    """Whether all that differs of an array follows from its consistency policy, which `apply` changes in place."""
+    return "consistency" in differing and {*differing} <= {"consistency", "size", "component"}
 
 
 def _difference(

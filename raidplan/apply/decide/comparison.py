@@ -9,6 +9,7 @@ from typing import Final
 from raidplan.apply.change.change import changes, stands
 from raidplan.apply.change.change_array import left_behind
 from raidplan.apply.change.members import is_rebuilt
+from raidplan.apply.change.recorded_sizes import sizes_differ
 from raidplan.apply.configuration.array_names import in_its_own_step
 from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.decide.clones import clones_in_arrays
@@ -52,6 +53,8 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
             refusals += reasons
         except Refused as error:
             refusals.append(_placed(error, step))
+    made = [step for step in plan.steps if not half_done(step, machine, past)]
+    refusals += sizes_differ(plan, made, machine, past)
     # Every command calls an array by its name, so the names come before everything else; but for what prepares the
     # machine, which calls none.
     names = {step.id: step for step in name_links(plan, unnamed, machine)}

@@ -12,13 +12,14 @@ from raidplan.base.checksum import crc32c
 from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
 from raidplan.base.magic import Magic, raw_uuid
 from raidplan.base.packages import Behaviour, Package, Written
-from raidplan.base.reader import Own, Reader
+from raidplan.base.reader import Own, Reader, little
 from raidplan.base.size import KIB, MIB, human
 from raidplan.plan.changes import Before, by_hand
 from raidplan.plan.step import Value
 
 SUPERBLOCK = 64 * KIB
 """BTRFS_SUPER_INFO_OFFSET."""
+MAGIC = b"_BHRfS_M"
 BLOCKS = (4 * KIB, 16 * KIB)
 """Bytes of a superblock (BTRFS_SUPER_INFO_SIZE) and of a node as mkfs.btrfs makes it; each lies at a multiple of its size."""
 CHANGES = "https://github.com/kdave/btrfs-progs/blob/v6.19/CHANGES"
@@ -41,6 +42,17 @@ class Btrfs(FilesystemType):
         label = ("--label", wanted.label) if wanted.label else ()
         profile = ("--data", "single", "--metadata", "dup", "--nodiscard")
         return ("mkfs.btrfs", "--quiet", *profile, "--uuid", uuid, *label, device.node)
+
+    def read(self, read: Reader) -> dict[str, Value]:
+        """Fields of `struct btrfs_super_block` and of the `btrfs_dev_item` in it, which has what is used of the device; none where there
+        are several devices, or where the superblock is not whole."""
+        sb = read(SUPERBLOCK, BLOCKS[0])
+        if len(sb) < BLOCKS[0] or sb[0x40:0x48] != MAGIC or little(sb, "Q", 0x88) != 1:
+            return {}
+        block, is_crc32c = little(sb, "I", 0x90), little(sb, "H", 0xC4) == 0
+        if not block or (is_crc32c and little(sb, "I", 0) != crc32c(sb[0x20:])):
+            return {}
+        return {"block": block, "blocks": little(sb, "Q", 0xD1) // block}
 
     def own(self, read: Reader, uuid: str) -> Own:
         """A superblock, or a node of a tree: both begin with a checksum of 32 bytes and the UUID (`struct btrfs_header`)."""
@@ -82,7 +94,7 @@ BTRFS = Btrfs(
         Written("mkfs.btrfs", (), "5.15", "", "no-holes and free-space-tree", "4.5", "", f"{CHANGES}; {BY_VERSION}"),
         Written("mkfs.btrfs", (), "6.19", "", "block-group-tree", "6.1", "", f"{CHANGES}; {BY_VERSION}"),
     ),
-    magics=(Magic("btrfs", (0x10040,), b"_BHRfS_M", raw_uuid(0x10020), (0x1012B, 256)),),
+    magics=(Magic("btrfs", (0x10040,), MAGIC, raw_uuid(0x10020), (0x1012B, 256)),),
     check=("btrfs", "check", "--readonly"),
     label=("btrfs", "filesystem", "label"),
     label_bytes=255,

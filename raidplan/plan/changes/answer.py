@@ -46,6 +46,7 @@ class Before(StrEnum):
     DEVICE_LATER = "device-later"
     END_MOVED = "end-moved"
     UNUSED_SWAP = "unused-swap"
+    SWAP_OFF_FIRST = "swap-off-first"
     REMOUNTABLE = "remountable"
     GROUPS_FIT = "groups-fit"
     AS_MADE = "as-made"

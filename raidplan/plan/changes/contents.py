@@ -43,8 +43,9 @@ SWAP_LABEL = by_apply("swaplabel --label {label} {node}", before=(Before.UNUSED_
 SWAP_PRIORITY = by_apply("swapoff {node}", "swapon --priority={priority} {node}")
 """Linux gives a priority when an area is taken into use, and not after (swapon(2))."""
 SWAP_OFF = by_apply(SWAP_PRIORITY.commands[0])
-SWAP_RESIZED = by_hand(SWAP_OFF.commands[0], "mkswap {options} {node}", "swapon {node}")
-"""On a device of another size, with the UUID and label that it had; the size in the header of an area is not read, so that `apply` leaves the area as it is."""
+SWAP_GROWN = by_hand(*SWAP_OFF.commands, "mkswap {options} {node}", "swapon {node}")
+"""On a device of another size, with the UUID and label that it had."""
+SWAP_SHRUNK = SWAP_GROWN._replace(before=(Before.SWAP_OFF_FIRST,))
 
 REMOUNTED = by_apply(
     "mount --options-source=disable -o {options} {point}",
