@@ -31,7 +31,7 @@ from raidplan.facts.uses import Use, use
 from raidplan.plan.places import CRYPTTAB, INITRAMFS_ASIDE, UDEV_RULES
 from raidplan.plan.step import Plan, Proof, RenewInitramfs, Run, SetAttribute, Step, Zero
 from tests.apply.changed import changed, half_changed, let_go
-from tests.apply.filled import filled
+from tests.apply.filled import fill
 from tests.apply.others import Others
 from tests.initramfs import cpio
 
@@ -378,8 +378,8 @@ class Simulated(World):
         if step.proof is None:
             return
         self._object(step.proof)
-        if step.creates:
-            self.state.objects[step.proof.kind][step.proof.key] |= filled(self.plan, step.proof)
+        if step.creates or step.proof.kind == "volume_group":
+            fill(self.state.objects, self.plan, step.proof)
         self.state.unfinished.discard(f"{step.proof.kind}:{step.proof.key}")
         words = CARRIED.get(step.proof.kind, []) if step.creates else []
         for target in step.guard:

@@ -78,6 +78,7 @@ def test_what_stands_on_partitions(loop):
     machine = read_machine()
     assert machine.observe("swap", swap) == {
         "type": "swap", "label": "sw", "device": f"partition:{FIRST}", "active": False,
+        "page": os.sysconf("SC_PAGESIZE"), "size": 40 * MIB,
     }  # fmt: skip
     found = machine.observe("filesystem", data)
     assert (found["type"], found["label"], found["device"]) == ("xfs", "data", f"partition:{SECOND}")

@@ -147,7 +147,8 @@ class Difference:
         found = {}
         for step in self.plan.complete.steps:
             if step.proof and step.proof.kind == "physical_volume" and isinstance(step.action, Run):
-                options = [word for word in step.action.argv[1:-1] if word not in UNASKED]
+                _, *words, _ = step.action.argv
+                options = [word for word in words if word not in UNASKED]
                 if self.machine.observe("physical_volume", step.proof.key) is None:
                     found[texts(self._nodes([str(step.proof.expect["device"])]))[0]] = " ".join(options)
         return found

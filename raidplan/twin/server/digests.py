@@ -24,7 +24,7 @@ def keep_digests(folder: Path, names: Sequence[str]) -> Path:
 
 
 def altered(folder: Path, names: Sequence[str]) -> list[str]:
-    """Those of these files of a folder that are not as they were when their digests were kept, or have none.
+    """The names of files that are not as they were when their digests were kept, or have none.
 
     Raises OSError for a file that cannot be read, ValueError for digests that were cut off.
     """
