@@ -391,7 +391,9 @@ class StandIn:
         self.calls.append("started from disks")
 
     def shut_down(self, **_: object) -> None: ...
-    def save(self, name: str) -> None: ...
+    def save(self, name: str) -> None:
+        self.calls.append(f"saved {name}")
+
     def put(self, content: Path | bytes, remote: str, **_: object) -> None:
         self.files[remote] = content if isinstance(content, bytes) else content.read_bytes()
 

@@ -12,7 +12,7 @@ import pytest
 from raidplan.cli import FINDINGS, OK, VOID
 from raidplan.twin.rehearsal import places
 from raidplan.twin.rehearsal.faults import CHECK, IDLE_LOOKS, LOOKS, WHOLE
-from raidplan.twin.rehearsal.rig import GIVEN, Rig
+from raidplan.twin.rehearsal.rig import GIVEN, READY, Rig
 from tests.rehearsal.conftest import LAYOUT, SERVER, Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
@@ -176,6 +176,23 @@ def test_what_md_still_has_of_a_stripe_is_forgotten_before_disks_are_pulled(rehe
     assert len(calls) == 2 and calls[0].endswith("places.py forget /dev/md/five"), (
         "case and control, no mirror"
     )
+
+
+@pytest.mark.parametrize(("entries", "shrunk"), [(4096, True), (256, False)])
+def test_large_caches_of_stripes_are_small_before_the_snapshot_and_the_report_says_so(
+    rehearsed: Rehearsal, entries: int, shrunk: bool
+) -> None:
+    text = LAYOUT.replace("level: raid5,", f"level: raid5, stripe_cache_size: {entries},")
+    assert text != LAYOUT
+    report = rehearsed(Faulty(), "--faults", "d0", text=text)
+    calls = rehearsed.twin.calls
+    small = [
+        number
+        for number, call in enumerate(calls)
+        if call.startswith("echo 256 >") and "/dev/md/five)" in call
+    ]
+    assert len(small) == shrunk and all(number < calls.index(f"saved {READY}") for number in small)
+    assert any("256 entries" in each for each in report["differences"]) is shrunk
 
 
 def test_without_room_a_boot_that_was_never_tried_is_not_as_predicted(rehearsed: Rehearsal) -> None:

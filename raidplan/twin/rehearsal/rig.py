@@ -34,6 +34,9 @@ MOST_FILLED = 24 << 20
 """Bytes of a file of `fill`, at most; and at most a part of the file system, one in so many."""
 ROOM = 8
 STRIPES = 4
+FEW_STRIPES = 256
+"""Entries of a stripe cache of md's own (drivers/md/raid5.c, NR_STRIPES). Emulation takes half a minute to fill 5 GiB of caches
+again, which each case empties."""
 COMES_TRIES = 100
 """Looks for a disk that was plugged in."""
 
@@ -102,6 +105,17 @@ class Rig:
     def places(self, *words: str) -> Any:
         """The answer of the program that knows places of blocks. Raises TwinError."""
         return value_of(self.twin.run(["python3", "-I", PLACES, *words], timeout=LOOK_SECONDS).stdout or "0")
+
+    def keep_few_stripes(self) -> list[str]:
+        """Makes stripe caches as small as md makes them, until the next boot; the arrays whose layout has larger ones."""
+        arrays = self.subject.topology.layout.arrays.items()
+        large = [name for name, array in arrays if (array.stripe_cache_size or 0) > FEW_STRIPES]
+        for name in large:
+            node = device_node(name)
+            self.twin.run(
+                f"echo {FEW_STRIPES} > /sys/block/$(basename $(realpath {node}))/md/stripe_cache_size"
+            )
+        return large
 
     def forget_stripes(self) -> None:
         """Empties md's caches of stripes: from them files and swap could be read of arrays that have lost their disks."""

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from raidplan.base.words import counted
+from raidplan.base.words import counted, listed
 from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.boots import boot
 from raidplan.twin.rehearsal.cases import Case, Fault, Source, control
@@ -14,7 +14,7 @@ from raidplan.twin.rehearsal.choices import cases_of
 from raidplan.twin.rehearsal.faults import pull
 from raidplan.twin.rehearsal.making import make
 from raidplan.twin.rehearsal.report import Report, Tried
-from raidplan.twin.rehearsal.rig import READY, Rig
+from raidplan.twin.rehearsal.rig import FEW_STRIPES, READY, Rig
 from raidplan.twin.rehearsal.scrubs import limping, medium
 from raidplan.twin.rehearsal.stages import Run, StageFailed, Wish, start_twin
 from raidplan.twin.rehearsal.subject import Subject
@@ -35,6 +35,7 @@ PLAYED: Mapping[Fault, Callable[[Rig, Case], Tried]] = {
     Fault.POWER: boot,
 }
 """The function that plays each fault of a layout through."""
+FEWER = "while parts are pulled and media fail, the stripe caches of {arrays} have {count} entries: each case empties them"
 
 
 def rehearse(subject: Subject, plan: Plan, report: Report, wish: Wish, say: Say) -> Report:
@@ -64,6 +65,8 @@ def _rehearse(subject: Subject, plan: Plan, wish: Wish, run: Run, source: Source
             run.open_shell(twin)
         if cases:
             with run.stage("prepare", "writers on every file system, pages in swap, a snapshot"):
+                if few := rig.keep_few_stripes():
+                    run.differences.append(FEWER.format(arrays=listed(few, most=12), count=FEW_STRIPES))
                 rig.start_writing()
                 twin.save(READY)
             # Boots come last: they begin on new files, without the snapshot.
