@@ -10,6 +10,7 @@ import pytest
 
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
+from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal
 from raidplan.base.figures import Figures
 from raidplan.base.identity import derived_uuid
@@ -20,7 +21,7 @@ from raidplan.plan.identities import device_names, node_of
 from raidplan.plan.step import Plan, Run
 from tests.apply.earlier import plan_of_text
 from tests.apply.runs import apply, impatient, machine
-from tests.apply.simulated import Simulated
+from tests.apply.simulated import Simulated, State
 from tests.diff.layouts import side, thing
 
 __all__ = ["impatient"]
@@ -315,13 +316,18 @@ def options_of_last(plan: Plan) -> str:
     return f"{uuid} {no_file} {alignment}"
 
 
+def _grouped(old: str, new: str, folder: Path) -> tuple[Plan, State, Past]:
+    """The plan of a group as it is to be, and the machine and its journal once the old one is applied."""
+    hardware = DISKS.replace("TYPE", "raid").replace("SIZE", "2GiB, type: linux")
+    made, planned = (plan_of_text(hardware + each, folder) for each in (old, new))
+    state = machine(folder)
+    assert apply(made, Simulated(made, folder, state)) == "done"
+    return planned, state, read_past(folder / "var/lib/raidplan")
+
+
 def test_a_group_is_extended_by_hand_to_what_the_plan_has(tmp_path: Path) -> None:
     """After each of the two commands `apply` goes on: the physical volume has the planned UUID, and is made no second time."""
-    hardware = DISKS.replace("TYPE", "raid").replace("SIZE", "2GiB, type: linux")
-    old, new = (plan_of_text(hardware + _group(devices=each), tmp_path) for each in ("d0.q", "d0.q, d1.q"))
-    state = machine(tmp_path)
-    assert apply(old, Simulated(old, tmp_path, state)) == "done"
-    past = read_past(tmp_path / "var/lib/raidplan")
+    new, state, past = _grouped(_group(devices="d0.q"), _group(devices="d0.q, d1.q"), tmp_path)
     made = {step.proof.kind: step.proof for step in new.steps if step.proof}
     device = made["physical_volume"].expect["device"]
     state.objects["physical_volume"][made["physical_volume"].key] = {**made["physical_volume"].expect}
@@ -336,10 +342,6 @@ def test_a_group_is_extended_by_hand_to_what_the_plan_has(tmp_path: Path) -> Non
 
 
 def test_extents_are_those_of_the_group(tmp_path: Path) -> None:
-    hardware = DISKS.replace("TYPE", "raid").replace("SIZE", "2GiB, type: linux")
-    old, new = (plan_of_text(hardware + _group(extent=each), tmp_path) for each in ("4MiB", "1MiB"))
-    state = machine(tmp_path)
-    assert apply(old, Simulated(old, tmp_path, state)) == "done"
-    past = read_past(tmp_path / "var/lib/raidplan")
+    new, state, past = _grouped(_group(extent="4MiB"), _group(extent="1MiB"), tmp_path)
     (told,) = decide(new, Simulated(new, tmp_path, state).read(new), past, here=False).refusals
     assert told.figures["commands"] == ("vgchange --physicalextentsize=1048576b vg",)

@@ -11,6 +11,7 @@ import pytest
 from raidplan.cli import OK, run
 from raidplan.cli import rehearse as command
 from raidplan.review.pipeline import load
+from raidplan.twin.rehearsal.host import PARTS
 from tests.manuals.schemas.strict import problems
 from tests.rehearsal.stand_in import Faulty, in_place_of_qemu
 
@@ -130,3 +131,14 @@ def rehearsed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Rehearsal:
     return Rehearsal(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    """A folder with the files of an image that was made elsewhere, which say nothing."""
+    folder = tmp_path / "image"
+    folder.mkdir()
+    for name in PARTS:
+        (folder / name).write_text("ssh-ed25519 AAAA\n")
+        (folder / name).chmod(0o600)
+    return folder

@@ -19,7 +19,7 @@ from raidplan.cli import INTERRUPTED, UNABLE, run
 from raidplan.cli.stopping import stop_on_signals
 from raidplan.review.pipeline import load
 from raidplan.twin.rehearsal import host
-from raidplan.twin.rehearsal.host import EMULATION, PARTS, Lacking, accelerator, check_host, image_in
+from raidplan.twin.rehearsal.host import EMULATION, Lacking, accelerator, check_host, image_in
 from raidplan.twin.rehearsal.subject import Subject, subject_of
 from raidplan.twin.server.digests import DIGESTS, keep_digests
 from raidplan.twin.server.image import FILES
@@ -37,16 +37,6 @@ def subject() -> Subject:
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda program, **_: program)
-
-
-@pytest.fixture
-def image(tmp_path: Path) -> Path:
-    folder = tmp_path / "image"
-    folder.mkdir()
-    for name in PARTS:
-        (folder / name).write_text("ssh-ed25519 AAAA\n")
-        (folder / name).chmod(0o600)
-    return folder
 
 
 def test_without_qemu_it_says_what_to_install(

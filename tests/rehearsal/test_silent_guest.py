@@ -15,7 +15,7 @@ from raidplan.base.size import MIB
 from raidplan.cli import FINDINGS, run
 from raidplan.cli import rehearse as command
 from raidplan.twin.rehearsal import stages
-from raidplan.twin.rehearsal.host import EMULATION, PARTS
+from raidplan.twin.rehearsal.host import EMULATION
 from raidplan.twin.server import boot
 from raidplan.twin.server.process import QemuProcess
 
@@ -46,16 +46,11 @@ def silent_kernel() -> bytes:
 
 
 @pytest.fixture
-def image(tmp_path: Path) -> Path:
+def image(image: Path) -> Path:
     """An image with an empty root disk, and a kernel that never looks at it."""
-    folder = tmp_path / "image"
-    folder.mkdir()
-    for name in PARTS:
-        (folder / name).write_text("ssh-ed25519 AAAA\n")
-        (folder / name).chmod(0o600)
-    (folder / "root.img").write_bytes(bytes(MIB))
-    (folder / "vmlinuz").write_bytes(silent_kernel())
-    return folder
+    (image / "root.img").write_bytes(bytes(MIB))
+    (image / "vmlinuz").write_bytes(silent_kernel())
+    return image
 
 
 @pytest.fixture

@@ -29,11 +29,13 @@ def sizes_differ(plan: Plan, steps: Sequence[Step], machine: Machine, past: Past
     """The reasons to refuse, of the objects that these steps have made."""
     sizes = _planned_sizes(plan, machine)
     for step in steps:
-        found = standing(step.proof, machine) if step.proof and step.creates else None
-        differs = _differs(step.proof, found, sizes, machine) if step.proof and found else None
-        if not found or not differs:
+        there = standing(step.proof, machine) if step.proof and step.creates else None
+        if not step.proof or not there:
             continue
-        size = Difference(step, differs.name, differs.planned, differs.found, _with_extent(found, machine), machine, plan, past)  # fmt: skip
+        found = _with_extent(there, machine)
+        if not (differs := _differs(step.proof, found, sizes)):
+            continue
+        size = Difference(step, differs.name, differs.planned, differs.found, found, machine, plan, past)
         yield replace(
             size.by_hand.refusal,
             place=step.because,
@@ -57,10 +59,10 @@ def _planned_sizes(plan: Plan, machine: Machine) -> dict[str, int]:
     return sizes | device_sizes(tuple(replace(step, proof=arrays.get(step.id, step.proof)) for step in steps))
 
 
-def _differs(proof: Proof, found: Properties, sizes: Mapping[str, int], machine: Machine) -> Deviation | None:
+def _differs(proof: Proof, found: Properties, sizes: Mapping[str, int]) -> Deviation | None:
     """The difference between the recorded size and the one that the same object has on its device when that is as planned."""
     device = str(proof.expect.get("device"))
-    name, planned = _wanted(proof, _with_extent(found, machine), sizes.get(device, 0))
+    name, planned = _wanted(proof, found, sizes.get(device, 0))
     now = found.get(name)
     # A disk may have more than it has to have, and then what is on it has more too.
     is_more = isinstance(now, int) and now > planned and bool(Identity.read(device).disk)

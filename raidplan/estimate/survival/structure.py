@@ -34,7 +34,7 @@ class Stand(NamedTuple):
     whole: bool = False
     """A degraded part is as good as none."""
     key: bool = False
-    """True for parts that hold only the key of an encryption, and none of its data."""
+    """True for parts that hold the key of an encryption, but no data."""
 
 
 @dataclass(frozen=True)
