@@ -11,10 +11,11 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
+from unittest import mock
 
 from raidplan.cli import INTERRUPTED, run
 from raidplan.review.pipeline import load
@@ -35,6 +36,7 @@ from tests.machine.boots import commit
 from tests.parts import ROOT
 from tests.rehearsal.everything import digest, planned
 
+Reading = Callable[[Rig, Mapping[str, float]], dict[str, float]]
 RECORDS = ROOT / ".results" / "rates.jsonl"
 EXAMPLES = (
     "raid1-pair",
@@ -158,22 +160,12 @@ def basis(subject: Subject) -> str:
     return digest([rates, limits])
 
 
-@contextmanager
-def changed_while_together(second: Explained) -> Iterator[None]:
-    """Within it the arrays of a twin are read together with the one thing changed, and with nothing else changed."""
-    read_together: Callable[[Rig, Mapping[str, float]], dict[str, float]] = measure._all
-
-    def read_changed(rig: Rig, rates: Mapping[str, float]) -> dict[str, float]:
-        rig.twin.run(second.begin)
-        found = read_together(rig, rates)
-        rig.twin.run(second.end)
-        return found
-
-    measure._all = read_changed
-    try:
-        yield
-    finally:
-        measure._all = read_together
+def read_changed(second: Explained, read: Reading, rig: Rig, rates: Mapping[str, float]) -> dict[str, float]:
+    """The arrays of a twin read together with the one thing changed, and with nothing else changed."""
+    rig.twin.run(second.begin)
+    found = read(rig, rates)
+    rig.twin.run(second.end)
+    return found
 
 
 def measured(example: str, second: Explained | None = None) -> Rates:
@@ -182,7 +174,8 @@ def measured(example: str, second: Explained | None = None) -> Rates:
     report.parent.mkdir(exist_ok=True)
     report.unlink(missing_ok=True)
     start = time.monotonic()
-    with changed_while_together(second) if second else nullcontext():
+    read: Reading = measure.read_together
+    with mock.patch.object(measure, "read_together", partial(read_changed, second, read) if second else read):
         code = run(
             ["rehearse", f"examples/{example}.yaml", "--measure", "--format", "json", "-o", str(report)]
         )

@@ -141,7 +141,7 @@ def test_who_interrupts_readers_side_by_side_does_not_wait_for_them(
     rig: Any = None
     began = time.monotonic()
     with pytest.raises(failure):
-        measure._all(rig, {"first": 1.0, "other": 1.0, "without": 0.0})
+        measure.read_together(rig, {"first": 1.0, "other": 1.0, "without": 0.0})
     assert time.monotonic() - began < 15
     ended.set()
 
@@ -178,7 +178,7 @@ def test_readers_of_copies_side_by_side_get_at_least_what_is_predicted(
     _measures(monkeypatch, 1.0)
     monkeypatch.setattr(
         measure,
-        "_all",
+        "read_together",
         lambda rig, rates: {name: rate * off for name, rate in rates.items()},
     )
     report = rehearsed(Faulty(), "--measure", code=code, text=MIRRORS)

@@ -112,16 +112,16 @@ def test_only_the_second_run_is_missing(loops: Rates, monkeypatch: pytest.Monkey
         return {}
 
     def rehearse(words: list[str]) -> int:
-        measure._all(rig, {})
+        measure.read_together(rig, {})
         return 1
 
     monkeypatch.setattr(rates, "EXPLAINED", {"loops": WHY})
     monkeypatch.setattr(rates, "ROOT", rates.RECORDS.parent)
     monkeypatch.setattr(rates, "run", rehearse)
-    monkeypatch.setattr(measure, "_all", plain)
+    monkeypatch.setattr(measure, "read_together", plain)
     shown(replace(loops, rates=(*loops.rates, BOTH)))
     rates.main(["loops"])
-    assert done == ["begin", "read", "end"] and measure._all is plain
+    assert done == ["begin", "read", "end"] and measure.read_together is plain
     assert [each.changed for each in rates.records().values()] == ["", WHY.changed]
     done.clear()
     shown(loops)

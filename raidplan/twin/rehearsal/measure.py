@@ -85,7 +85,9 @@ def _rehearse(subject: Subject, plan: Plan, report: Report, wish: Wish, run: Run
             with run.stage("control", "every limit is halved, and what is measured must be less"):
                 run.control = run.timed(_control(rig, found[0], factor))
         with run.stage("measure", "each array alone, then all together"):
-            together = _all(rig, {each.name: rates_of(each, factor)["read together"] for each in at_work})
+            together = read_together(
+                rig, {each.name: rates_of(each, factor)["read together"] for each in at_work}
+            )
             for each in found:
                 run.keep(_measure_array(rig, each, factor, together), len(found))
     return run.into(report)
@@ -150,6 +152,18 @@ def without_heads(topology: Topology) -> Topology:
     return replace(topology, layout=topology.layout.changed(hardware=hardware.changed(disks=disks)))
 
 
+def read_together(rig: Rig, rates: Mapping[str, float]) -> dict[str, float]:
+    """Bytes per second of all arrays that have a rate, read at the same time."""
+    known = {name: rate for name, rate in rates.items() if rate}
+    pool = ThreadPoolExecutor(max(1, len(known)))
+    try:
+        futures = {name: pool.submit(_measure_reading, rig, name, rate) for name, rate in known.items()}
+        return {name: future.result() for name, future in futures.items()}
+    finally:
+        # Whoever interrupts it, or one that fails, does not wait for the others: they end with the machine.
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
 def _measure_array(rig: Rig, each: Estimate, factor: float, together: Mapping[str, float]) -> Tried:
     """The rates of an array, the rebuild last: it leaves the array without a member."""
     began = time.monotonic()
@@ -195,18 +209,6 @@ def _claim(thing: Path, what: str, predicted: float, observed: float, *, least: 
 
 def _rate_text(rate: float) -> str:
     return f"{rate / 1e6:.2f} MB/s"
-
-
-def _all(rig: Rig, rates: Mapping[str, float]) -> dict[str, float]:
-    """Bytes per second of all arrays that have a rate, read at the same time."""
-    known = {name: rate for name, rate in rates.items() if rate}
-    pool = ThreadPoolExecutor(max(1, len(known)))
-    try:
-        futures = {name: pool.submit(_measure_reading, rig, name, rate) for name, rate in known.items()}
-        return {name: future.result() for name, future in futures.items()}
-    finally:
-        # Whoever interrupts it, or one that fails, does not wait for the others: they end with the machine.
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _measure_reading(rig: Rig, name: str, rate: float) -> float:

@@ -31,9 +31,11 @@ LOOK_SECONDS = 900.0
 BEGIN_TRIES = 60
 """Seconds that a writer has for its first record."""
 MOST_FILLED = 24 << 20
-"""Bytes of a file of `fill`, at most; and at most a part of the file system, one in so many."""
+"""Bytes of a file of `fill`, at most."""
 ROOM = 8
+"""The part of a file system that a file of `fill` has at most is one in so many."""
 STRIPES = 4
+"""Stripes with which a file reaches every member of an array, `_spread` says why."""
 FEW_STRIPES = 256
 """Entries of a stripe cache of md's own (drivers/md/raid5.c, NR_STRIPES). Emulation takes half a minute to fill 5 GiB of caches
 again, which each case empties."""
