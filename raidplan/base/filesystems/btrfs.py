@@ -75,8 +75,13 @@ class Btrfs(FilesystemType):
         return 0
 
     def as_made(self, read: Reader, again: Reader) -> bool:
-        """The generation is mkfs's: each mount for writing begins a new one (`generation` of `struct btrfs_super_block`)."""
-        return read(SUPERBLOCK + 0x48, 8) == again(SUPERBLOCK + 0x48, 8)
+        """Nothing was written since mkfs: the generation is mkfs's, and there is no tree of the log.
+
+        Each commit begins a new generation (`generation` of `struct btrfs_super_block`). fsync(2) does not wait for the commit: what it
+        writes is in a tree of its own until then (`log_root`).
+        """
+        generation, log_root = SUPERBLOCK + 0x48, SUPERBLOCK + 0x60
+        return read(generation, 8) == again(generation, 8) and not any(read(log_root, 8))
 
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
         return (mounted or node, label)
