@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from raidplan.apply.change.as_made import as_made
 from raidplan.apply.change.change import changes
+from raidplan.apply.decide.comparison import without_data
+from raidplan.apply.decide.lost_tables import tables_lost
 from raidplan.apply.decide.present_uuids import by_present_uuids
 from raidplan.apply.journal.made import is_known, made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Code, Refusal, refusal
+from raidplan.apply.stages.matching import asked_for, match_disks, match_journal
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
@@ -32,6 +35,16 @@ class Look:
     step: Step
     made: str
     reasons: tuple[Refusal, ...] = ()
+
+
+def without_their_data(plan: Plan, machine: Machine, past: Past) -> list[Refusal]:
+    """Why nothing is recorded, nor forgotten because it is missing: arrays of the journal that have lost the tables of their disks,
+    those that the open run made too, or that `apply` refuses as they are."""
+    asked = asked_for(plan)
+    matched = match_disks(asked, machine)
+    known = match_journal(asked, matched, past)
+    tables = tables_lost(asked.layout, machine, matched.disks, replace(known, ended=frozenset()))
+    return [*tables] or [*without_data(asked.layout, machine, known)]
 
 
 def look(plan: Plan, machine: Machine, past: Past, ask: Ask) -> Iterator[Look]:

@@ -6,11 +6,9 @@ import argparse
 import os
 from collections.abc import Mapping, Sequence
 
-from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, forgettable, look, missing
-from raidplan.apply.decide.not_started import not_started
-from raidplan.apply.decide.too_many_lost import too_many_lost
+from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, forgettable, look, missing, without_their_data
 from raidplan.apply.decide.unplanned import unplanned
-from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, Journal, open_journal
+from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, Journal, open_journal, read_past
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.journal.step_fingerprints import marks, marks_of_disks
 from raidplan.apply.refusal import Code, Refusal, refusal, unmatched
@@ -77,23 +75,23 @@ def _record(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str] 
         for id in steps:
             journal.forget(id)
         talk(f"forgotten: {name}; `apply` creates it again if its devices are blank")
-    asleep = [*too_many_lost(plan, named, journal.past)] or [*not_started(plan, named, journal.past)]
-    if asleep:
-        return refuse(*asleep)
+    past = read_past(journal.folder)
+    if without := without_their_data(plan, named, past):
+        return refuse(*without)
     unsound: list[Refusal] = []
-    for found in look(plan, named, journal.past, ask):
+    for found in look(plan, named, past, ask):
         if found.reasons:
             unsound += found.reasons
             talk(adoption_text(found.reasons))
         else:
             journal.record_adoption(found.step.id, found.made)
             talk(f"whole: {found.step.say}")
-    for step in missing(plan, named, journal.past):
+    for step in missing(plan, named, past):
         journal.forget(step.id)
         talk(f"gone: {step.because} (line {step.line}); `apply` makes it again")
-    for id in unplanned(plan, journal.past):
-        for each in sorted(journal.past.begun):
-            if journal.past.planned_for(each) == id:
+    for id in unplanned(plan, past):
+        for each in sorted(past.begun):
+            if past.planned_for(each) == id:
                 journal.forget(each)
         talk(
             f"not in this layout: {id}, which was interrupted; what it left on the devices stays there, and nothing clears it"

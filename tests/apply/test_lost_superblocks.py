@@ -26,6 +26,7 @@ from raidplan.plan.step import Plan, Run, Step
 from raidplan.render.refusals import refusal_text
 from tests.apply import runs
 from tests.apply.asleep import not_assembled, unchanged, wiping
+from tests.apply.cut_off import cut
 from tests.apply.earlier import IN_PLACE, plan_of, plan_of_text, set_to, standing
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated, State
@@ -205,6 +206,21 @@ def test_a_person_who_gives_it_up_lets_the_journal_forget_it(
     assert not decided(tmp_path, state, left="").refusals
     # bytes that nobody knows are still not written over
     assert {each.code for each in decided(tmp_path, state).refusals} == {"target-not-blank"}
+
+
+def test_in_an_open_run_adopt_forgets_nothing_of_it(tmp_path: Path) -> None:
+    """The arrays stand, and are used, while the run that made them was cut off later."""
+    plan, root = plan_of(tmp_path), tmp_path / "root"
+    state = cut(plan, root, "systemctl daemon-reload")
+    lost(state, "p")
+    world, folder = Simulated(plan, root, state), root / "var/lib/raidplan"
+    there = read(plan, root, state, "")
+    named = there.named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
+    before = read_past(folder).ended
+    assert "array.p.create" in before
+    assert _record(plan, named, open_journal(folder, world)) == REFUSED
+    assert read_past(folder).ended == before
+    assert [each.code for each in decide(plan, there, read_past(folder), here=False).refusals] == ["superblocks-lost"]  # fmt: skip
 
 
 @pytest.mark.parametrize("example", runs.LAYOUTS)

@@ -17,13 +17,14 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.stages.matching import asked_for, match_disks, match_journal
 from raidplan.apply.teardown.layers import STOPPED
 from raidplan.base.size import MIB
-from raidplan.cli import OK
+from raidplan.cli import OK, REFUSED
 from raidplan.cli.adopt import _record
 from raidplan.facts import Machine
 from raidplan.facts.machine import PartitionFact, Trace
 from raidplan.plan.step import Plan
 from raidplan.render.refusals import refusal_text
 from tests.apply.asleep import not_assembled, unchanged, wiping
+from tests.apply.cut_off import cut
 from tests.apply.earlier import IN_PLACE, plan_of, plan_of_text, set_to, standing
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated, State
@@ -225,8 +226,23 @@ def test_a_person_who_gives_them_up_lets_the_journal_forget_them(zapped: State, 
     plan, root = plan_of(tmp_path), tmp_path / "root"
     world, folder = Simulated(plan, root, zapped), root / "var/lib/raidplan"
     named = world.read(plan).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
-    assert _record(plan, named, open_journal(folder, world), ["arrays.a", "arrays.b"]) == OK
+    assert _record(plan, named, open_journal(folder, world), ["arrays.a", "arrays.b"]) == REFUSED, "p is left"
     assert {each.figures["arrays"] for each in decided(tmp_path, zapped).refusals} == {("arrays.p",)}
     assert _record(plan, named, open_journal(folder, world), ["arrays.p"]) == OK
     assert not decided(tmp_path, zapped).refusals
     assert apply(plan, Simulated(plan, root, zapped)) == "done"
+
+
+def test_in_an_open_run_adopt_forgets_nothing_of_them(tmp_path: Path) -> None:
+    """The arrays stand, and are used, while the run that made them was cut off later."""
+    plan, root = plan_of(tmp_path), tmp_path / "root"
+    state = cut(plan, root, "systemctl daemon-reload")
+    zap(state)
+    world, folder = Simulated(plan, root, state), root / "var/lib/raidplan"
+    named = world.read(plan).named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
+    before = read_past(folder).ended
+    assert "disk.d0.partition" in before
+    assert _record(plan, named, open_journal(folder, world)) == REFUSED
+    assert read_past(folder).ended == before
+    assert _record(plan, named, open_journal(folder, world), ["arrays.a", "arrays.b", "arrays.p"]) == OK
+    assert apply(plan, Simulated(plan, root, state)) == "done"
