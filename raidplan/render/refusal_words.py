@@ -159,6 +159,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "commands-before-content": f"{DIFFERS}; {COMMANDS}, then grow its content; if the devices of its group have grown, pvresize them before",
         "member-missing": f"{DIFFERS}; it runs without a member: {COMMANDS}, and wait for the rebuild; if its disk is replaced, write the new "
         "serial number into the layout, leave out --add, and apply again",
+        "not-blank": f"{DIFFERS}; a device that would be added is not blank: {{uses:; }}: look whether the layout names the right disk; only if "
+        "nobody needs that content, clear it by hand, then apply again",
         "member-exchanged": f"{DIFFERS}; {COMMANDS}, and wait for it; {PARTITIONED}",
         "order": f"{DIFFERS}; list the members in the layout in the order of their slots: {{members:, }}",
         "follows": f"{DIFFERS}; this follows from {{keys: and |other settings}}, and goes when they are as planned",
