@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from raidplan.apply.change.as_made import as_made
 from raidplan.apply.change.change import changes
+from raidplan.apply.decide.lost_superblocks import superblocks_lost
+from raidplan.apply.decide.lost_tables import tables_lost
+from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.decide.present_uuids import by_present_uuids
+from raidplan.apply.decide.too_many_lost import too_many_lost
 from raidplan.apply.journal.made import is_known, made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Code, Refusal, refusal
 from raidplan.base.filesystems import FILESYSTEMS
-from raidplan.facts import Machine
+from raidplan.facts import DiskFact, Machine
 from raidplan.facts.prove import differences
 from raidplan.facts.signatures import Ask
 from raidplan.plan.identities import identity_of, made_nodes
@@ -96,6 +100,16 @@ def forgettable(plan: Plan, machine: Machine, past: Past, names: Sequence[str]) 
         ]
         for name in names
     }
+
+
+def without_data(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past) -> list[Refusal]:
+    """The arrays that have to come back, or be given up by `--forget`, before anything is recorded: what is missing of them and on
+    them would count as gone, and be made anew. `disks` by layout name."""
+    if asleep := [*too_many_lost(plan, machine, past)] or [*not_started(plan, machine, past)]:
+        return asleep
+    # What the open run made counts as well: a run can be open for weeks.
+    as_closed = replace(past, ended=frozenset())
+    return [*tables_lost(plan, machine, disks, as_closed), *superblocks_lost(plan, machine, past)]
 
 
 def missing(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:

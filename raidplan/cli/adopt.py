@@ -6,11 +6,9 @@ import argparse
 import os
 from collections.abc import Mapping, Sequence
 
-from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, forgettable, look, missing
-from raidplan.apply.decide.not_started import not_started
-from raidplan.apply.decide.too_many_lost import too_many_lost
+from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, forgettable, look, missing, without_data
 from raidplan.apply.decide.unplanned import unplanned
-from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, Journal, open_journal
+from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, Journal, open_journal, read_past
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.journal.step_fingerprints import marks, marks_of_disks
 from raidplan.apply.refusal import Code, Refusal, refusal, unmatched
@@ -77,9 +75,10 @@ def _record(plan: Plan, named: Machine, journal: Journal, forget: Sequence[str] 
         for id in steps:
             journal.forget(id)
         talk(f"forgotten: {name}; `apply` creates it again if its devices are blank")
-    asleep = [*too_many_lost(plan, named, journal.past)] or [*not_started(plan, named, journal.past)]
-    if asleep:
-        return refuse(*asleep)
+    disks, _ = match(plan.disks, named)
+    past = read_past(journal.folder) if given_up else journal.past  # as it is without what was forgotten
+    if lost := without_data(plan, named, disks, past):
+        return refuse(*lost)
     unsound: list[Refusal] = []
     for found in look(plan, named, journal.past, ask):
         if found.reasons:

@@ -127,6 +127,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
     "superblocks-lost": {
         "": f"{LOST}: {LOOKED_AT}",
         "changed": f"{LOST} (it was adopted, or the layout or a disk was changed since: first compare every value with those of the array): {LOOKED_AT}",
+        "with-spares": f"{LOST} (any slot may be on a spare now, {{spares: or }}, if it took the place of a failed member; the command has the "
+        f"order of the layout: first compare it and every value with those of the array): {LOOKED_AT}",
         "table": f"{TABLE_LOST}. This command writes the table again, and no data: `{{command}}`; {FIRST}",
         "other-table": f"{TABLE_LOST}. The layout has another table for it now: write the one of then, which is the input of sfdisk in "
         f"the step {{step}} of {{file}}; {FIRST}",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.apply.adopt import missing, without_data
 from raidplan.apply.decide.lost_superblocks import create_again, superblocks_lost
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import open_journal, read_past
@@ -120,7 +121,8 @@ def test_in_another_form_its_command_is_to_be_compared_first(case: str, left: st
         assert apply(plan, Simulated(plan, tmp_path / "root", state)) == "done"
     lost(state, "p")
     (refusal,) = decided(tmp_path, state, change, left).refusals
-    assert (refusal.code, refusal.case) == ("superblocks-lost", "changed")
+    assert refusal.code == "superblocks-lost"
+    assert refusal.case == ("with-spares" if case == "spare" else "changed")
 
 
 def test_on_other_disks_its_bytes_decide(tmp_path: Path) -> None:
@@ -205,6 +207,33 @@ def test_a_person_who_gives_it_up_lets_the_journal_forget_it(
     assert not decided(tmp_path, state, left="").refusals
     # bytes that nobody knows are still not written over
     assert {each.code for each in decided(tmp_path, state).refusals} == {"target-not-blank"}
+
+
+def test_adopt_gives_nothing_up_that_a_run_which_is_still_open_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its records would let the next apply make the array and what stands on it anew; `--forget` does that, by name."""
+    state, plan, root = standing(tmp_path, tmp_path / "root"), plan_of(tmp_path), tmp_path / "root"
+    lost(state, "p")
+    journal = open_journal(root / "var/lib/raidplan", Simulated(plan, root, state))
+    named = read(plan, root, state, "").named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
+    journal.past = replace(journal.past, is_open=True, ended=frozenset(step.id for step in plan.steps))
+    assert [step.id for step in missing(plan, named, journal.past)]
+    (found,) = without_data(plan, named, {}, journal.past)
+    assert (found.code, found.place) == ("superblocks-lost", "arrays.p")
+    before = journal.file.read_bytes()
+    assert _record(plan, named, journal) == REFUSED
+    assert journal.file.read_bytes() == before, "nothing is forgotten"
+
+
+def test_a_spare_may_have_taken_any_slot(tmp_path: Path) -> None:
+    """md rebuilds onto it without anybody's doing, and no journal hears of that."""
+    state, plan = standing(tmp_path, tmp_path / "root"), plan_of(tmp_path)
+    lost(state, "a")
+    (found,) = decided(tmp_path, state).refusals
+    (spare,) = (str(step.guard[2]) for step in plan.steps if step.id == "array.a.create")
+    assert (found.code, found.case, found.figures["spares"]) == ("superblocks-lost", "with-spares", (spare,))
+    assert str(found.figures["command"]).endswith(f" {spare}")
 
 
 @pytest.mark.parametrize("example", runs.LAYOUTS)
