@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.apply.decide.loss import NOT_THERE, carriers, loss_at_best, wanted
+from raidplan.apply.decide.missing_members import NOT_THERE, carriers, loss_at_best, wanted
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
