@@ -165,7 +165,7 @@ def test_no_code_cuts_up_the_name_of_a_rule_or_the_reason_of_a_step() -> None:
 OF_IDENTITIES = re.compile(
     r"""\b(?:identity|made|proof\.key)\.(?:startswith|endswith|r?partition|remove(?:pre|suf)fix|r?split|strip)\("""
     r"""|\w\(\(?"(?:partition|array|volume|mapping|swap|filesystem):|\w\(\(?"file:"|strip\("\{|startswith\("\{"\) and"""
-    r"""|\[1:-1\]|f"(?:file|partition|array|volume|mapping|swap|filesystem):\{|\{[\w.]*kind\}:\{[\w.]*key\}"""
+    r"""|\[1:-1\]|f"(?:file|partition|table|array|volume|mapping|swap|filesystem):\{|\{[\w.]*kind\}:\{[\w.]*key\}"""
 )
 """Code that takes the text of an identity apart, or puts one together."""
 

@@ -127,6 +127,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
     "superblocks-lost": {
         "": f"{LOST}: {LOOKED_AT}",
         "changed": f"{LOST} (it was adopted, or the layout or a disk was changed since: first compare every value with those of the array): {LOOKED_AT}",
+        "with-spares": f"{LOST} (any slot may be on a spare now, {{spares: or }}, if it took the place of a failed member; the command has the "
+        f"order of the layout: first compare it and every value with those of the array): {LOOKED_AT}",
         "table": f"{TABLE_LOST}. This command writes the table again, and no data: `{{command}}`; {FIRST}",
         "other-table": f"{TABLE_LOST}. The layout has another table for it now: write the one of then, which is the input of sfdisk in "
         f"the step {{step}} of {{file}}; {FIRST}",
@@ -159,6 +161,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "commands-before-content": f"{DIFFERS}; {COMMANDS}, then grow its content; if the devices of its group have grown, pvresize them before",
         "member-missing": f"{DIFFERS}; it runs without a member: {COMMANDS}, and wait for the rebuild; if its disk is replaced, write the new "
         "serial number into the layout, leave out --add, and apply again",
+        "not-blank": f"{DIFFERS}; a device that would be added is not blank: {{uses:; }}: look whether the layout names the right disk; only if "
+        "nobody needs that content, clear it by hand, then apply again",
         "member-exchanged": f"{DIFFERS}; {COMMANDS}, and wait for it; {PARTITIONED}",
         "order": f"{DIFFERS}; list the members in the layout in the order of their slots: {{members:, }}",
         "follows": f"{DIFFERS}; this follows from {{keys: and |other settings}}, and goes when they are as planned",

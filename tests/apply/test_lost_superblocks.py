@@ -121,7 +121,8 @@ def test_in_another_form_its_command_is_to_be_compared_first(case: str, left: st
         assert apply(plan, Simulated(plan, tmp_path / "root", state)) == "done"
     lost(state, "p")
     (refusal,) = decided(tmp_path, state, change, left).refusals
-    assert (refusal.code, refusal.case) == ("superblocks-lost", "changed")
+    assert refusal.code == "superblocks-lost"
+    assert refusal.case == ("with-spares" if case == "spare" else "changed")
 
 
 def test_on_other_disks_its_bytes_decide(tmp_path: Path) -> None:
@@ -221,6 +222,16 @@ def test_in_an_open_run_adopt_forgets_nothing_of_it(tmp_path: Path) -> None:
     assert _record(plan, named, open_journal(folder, world)) == REFUSED
     assert read_past(folder).ended == before
     assert [each.code for each in decide(plan, there, read_past(folder), here=False).refusals] == ["superblocks-lost"]  # fmt: skip
+
+
+def test_a_spare_may_have_taken_any_slot(tmp_path: Path) -> None:
+    """md rebuilds onto it without anybody's doing, and no journal hears of that."""
+    state, plan = standing(tmp_path, tmp_path / "root"), plan_of(tmp_path)
+    lost(state, "a")
+    (found,) = decided(tmp_path, state).refusals
+    (spare,) = (str(step.guard[2]) for step in plan.steps if step.id == "array.a.create")
+    assert (found.code, found.case, found.figures["spares"]) == ("superblocks-lost", "with-spares", (spare,))
+    assert str(found.figures["command"]).endswith(f" {spare}")
 
 
 @pytest.mark.parametrize("example", runs.LAYOUTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,34 @@ def test_a_disk_that_is_not_blank_is_refused(plan: Plan, what: str) -> None:
             box.filesystem("sdc")
     decision = decided(plan, box)
     assert {each.code for each in decision.refusals} & {"disk-not-blank", "differs"}
-    assert what != "ext4" or "member-missing" in of_array(decision)
+    assert what != "ext4" or "not-blank" in of_array(decision)
+
+
+@pytest.mark.parametrize("whose", ["somebody's", "of this array", "of this array, and more"])
+def test_no_command_adds_a_disk_with_content_of_others(plan: Plan, whose: str) -> None:
+    """mdadm asks nothing before it writes over a file system. A superblock of this array is no such content."""
+    box = degraded(plan)
+    if whose != "somebody's":
+        box.member("sdc", array=proof(plan))
+        box.put("content", "/dev/sdc", carries=[f"linux_raid_member {proof(plan)}"])
+    if whose != "of this array":
+        box.filesystem("sdc")
+    (found,) = [each for each in decided(plan, box).refusals if each.code == "differs"]
+    if whose == "of this array":
+        assert found.case == "member-missing" and not found.uses
+        return
+    assert found.case == "not-blank" and "commands" not in found.figures
+    assert {(each.kind, each.place) for each in found.uses} == {("stain", "/dev/sdc")}
+    assert any(
+        "photos" in str(each.figures["stain"]) or "ext4" in str(each.figures["stain"]) for each in found.uses
+    )
+
+
+def test_no_command_adds_a_disk_with_bytes_that_nothing_recognises(plan: Plan) -> None:
+    box = degraded(plan).trace("sdc", Trace(77 * MIB, "data", 0, TB))
+    box.blocks["sdc"] = replace(box.blocks["sdc"], content=("DATA",))
+    (found,) = [each for each in decided(plan, box).refusals if each.code == "differs"]
+    assert found.case == "not-blank" and "commands" not in found.figures
 
 
 WIPED = {

@@ -263,7 +263,7 @@ def _cases(node: ast.AST) -> Iterator[tuple[str, str]]:
                 yield "changed-since", case
             case ast.Call(ast.Name("Mismatch"), [_, ast.Constant(str(case)), *_]):
                 yield "disk-unmatched", case
-            case ast.Call(ast.Name("NotInPlace"), [ast.Constant(str(case))]):
+            case ast.Call(ast.Name("NotInPlace"), [ast.Constant(str(case)), *_]):
                 yield "differs", case
             case ast.Call(ast.Name("BrokenJournal" | "DamagedJournal"), [ast.Constant(str(case)), *_]):
                 yield "journal-unusable", case

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from raidplan.apply.change.array_by_hand import after_sync, array_by_hand
 from raidplan.apply.change.by_hand import Advice, by_hand, header_by_hand
+from raidplan.apply.change.not_blank import not_blank
 from raidplan.apply.change.table_by_hand import OnDisk, table_by_hand
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, Refused
@@ -15,6 +16,7 @@ from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity, disk_word
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties, texts
+from raidplan.facts.uses import Use
 from raidplan.plan.identities import identity_of, made_nodes, node_of
 from raidplan.plan.loss import Loss
 from raidplan.plan.origin import Origin
@@ -28,8 +30,8 @@ UNASKED = ("--yes", "--quiet")
 class NotInPlace(Refused):
     """The property cannot be changed in place now."""
 
-    def __init__(self, case: str, **figures: Figure) -> None:
-        super().__init__(Refusal("differs", case, figures=figures))
+    def __init__(self, case: str, *uses: Use, **figures: Figure) -> None:
+        super().__init__(Refusal("differs", case, figures=figures, uses=uses))
 
 
 def runs_as(node: str, found: Properties) -> str:
@@ -96,6 +98,9 @@ class Difference:
         node, expect = self.called, self.step.proof.expect
         if self.step.proof.kind == "array":
             advice = array_by_hand(self.name, node, self.found, expect, self._called, self._name, self._sizes)
+            uses = not_blank(self.step.proof.key, self.found, expect, self.machine, self._called)
+            if "commands" in advice.figures and (stains := (*uses,)):
+                return NotInPlace("not-blank", *stains)
         elif (self.step.proof.kind, self.name) == ("table", "partitions"):
             action = self.step.action
             script = action.stdin if isinstance(action, Run) and isinstance(action.stdin, str) else ""

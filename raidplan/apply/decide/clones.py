@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from raidplan.apply.change.members import MISSING
-from raidplan.apply.decide.loss import best_of, is_started, wanted
 from raidplan.apply.decide.member_names import identified
+from raidplan.apply.decide.missing_members import best_of, is_started, wanted
 from raidplan.apply.decide.too_many_lost import assembled
 from raidplan.apply.refusal import Refusal
 from raidplan.base.figures import Figures

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.apply.decide.loss import NOT_THERE, carriers, loss_at_best, wanted
+from raidplan.apply.decide.missing_members import NOT_THERE, carriers, loss_at_best, wanted
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
@@ -19,7 +19,7 @@ from raidplan.base.size import KIB
 from raidplan.facts import Machine
 from raidplan.facts.arrays import NOT_STARTED
 from raidplan.facts.carriers import behind
-from raidplan.facts.machine import BlockFact
+from raidplan.facts.machine import BlockFact, texts
 from raidplan.geometry.md_member import default_data_offset
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.step import Plan, Run, Step
@@ -42,16 +42,29 @@ def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refus
         if not (too_few(step, machine) and _is_as_planned(step, machine)):
             continue
         if known or any(block.content for block in members):
+            spares = _spares(step, members)
             yield refusal(
                 "superblocks-lost",
-                "" if as_made else "changed",
+                "with-spares" if spares else "" if as_made else "changed",
                 place=step.because,
                 line=step.line,
                 began=past.made_at.get(made_by(step), ""),
                 devices=len(members),
                 command=_stopped(step, machine) + " ".join(create_again(step, members)),
                 node=step.awaits[0],
+                **{"spares": spares} if spares else {},
             )
+
+
+def _spares(step: Step, members: list[BlockFact]) -> tuple[str, ...]:
+    """The spares of the layout, by their names in the command; md may have rebuilt any slot onto one since."""
+    assert step.proof is not None
+    spares = texts(step.proof.expect.get("spares"))
+    return tuple(
+        _in_command(node, block)
+        for node, block in zip(step.guard, members, strict=True)
+        if block.identity in spares
+    )
 
 
 def has_stood(step: Step, machine: Machine, past: Past) -> bool:
@@ -139,8 +152,13 @@ def create_again(step: Step, members: list[BlockFact]) -> tuple[str, ...]:
         )
         kept.append(f"--data-offset={offset // KIB}K")
     devices = [
-        escaped(node if node.startswith("/") else f"/dev/{block.name}")
+        _in_command(node, block)
         for node, block in zip(step.guard, members, strict=True)
         if block.identity != journal
     ]
     return ("mdadm", "--create", step.awaits[0], "--readonly", "--assume-clean", *kept, *devices)
+
+
+def _in_command(node: str, block: BlockFact) -> str:
+    """The name in the command of a device, by its name in steps."""
+    return escaped(node if node.startswith("/") else f"/dev/{block.name}")

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from raidplan.apply.decide.loss import (
+from raidplan.apply.decide.lost_superblocks import is_given_up
+from raidplan.apply.decide.member_names import called
+from raidplan.apply.decide.missing_members import (
     NOT_THERE,
-    Loss,
+    MissingMembers,
     added_since,
     best_of,
     carriers,
@@ -19,8 +21,6 @@ from raidplan.apply.decide.loss import (
     is_started,
     loss_of,
 )
-from raidplan.apply.decide.lost_superblocks import is_given_up
-from raidplan.apply.decide.member_names import called
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.decide.too_many_lost import assembled, named_in_shell
 from raidplan.apply.journal.made import made_by
@@ -124,7 +124,12 @@ def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
 
 
 def _lacking(
-    step: Step, found: Properties, loss: Loss | None, new: Collection[str], plan: Plan, machine: Machine
+    step: Step,
+    found: Properties,
+    loss: MissingMembers | None,
+    new: Collection[str],
+    plan: Plan,
+    machine: Machine,
 ) -> dict[str, Figure]:
     """The devices without which the array would start, as a person knows them, and how many more it could lose then.
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from raidplan.apply.decide.loss import (
+from raidplan.apply.decide.lost_superblocks import is_given_up
+from raidplan.apply.decide.member_names import called, devices_of, in_shell
+from raidplan.apply.decide.missing_members import (
     NOT_THERE,
-    Loss,
+    MissingMembers,
     best_of,
     carriers,
     is_started,
@@ -18,8 +20,6 @@ from raidplan.apply.decide.loss import (
     loss_of,
     wanted,
 )
-from raidplan.apply.decide.lost_superblocks import is_given_up
-from raidplan.apply.decide.member_names import called, devices_of, in_shell
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal
@@ -47,13 +47,15 @@ def too_many_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]
             yield from _refusal(step, loss, found, plan, machine)
 
 
-def _unsynced(loss: Loss, found: Properties) -> bool:
+def _unsynced(loss: MissingMembers, found: Properties) -> bool:
     """Members that md was still rebuilding count for nothing: `degraded` has them too."""
     degraded = found.get("degraded")
     return isinstance(degraded, int) and not LEVELS[loss.level].arranged and degraded > loss.survived
 
 
-def _refusal(step: Step, loss: Loss, found: Properties, plan: Plan, machine: Machine) -> Iterator[Refusal]:
+def _refusal(
+    step: Step, loss: MissingMembers, found: Properties, plan: Plan, machine: Machine
+) -> Iterator[Refusal]:
     """The refusal with the commands, if enough members are connected; else they have to be, first."""
     assert step.proof is not None
     names, degraded, there = called(step, plan), found.get("degraded"), carriers(step, found, machine)
@@ -87,7 +89,7 @@ def _refusal(step: Step, loss: Loss, found: Properties, plan: Plan, machine: Mac
     yield Refusal("too-many-lost", "back", step.because, step.line, {**figures, **more})
 
 
-def _seated(loss: Loss, found: Properties, there: Iterable[Carrier]) -> set[str]:
+def _seated(loss: MissingMembers, found: Properties, there: Iterable[Carrier]) -> set[str]:
     """The devices that have a slot, whichever the layout gives them."""
     if is_started(found):
         return {*texts(found.get("members"))}

@@ -22,7 +22,7 @@ NOT_THERE: Properties = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class MissingMembers:
     """The slots that an array has lost, of so many; `behind`: its devices that are there, and older than the others."""
 
     level: str
@@ -42,7 +42,7 @@ class Loss:
         return survives(self.level, self.members, self.layout, self.lost)
 
 
-def loss_of(step: Step, found: Properties, machine: Machine) -> Loss | None:
+def loss_of(step: Step, found: Properties, machine: Machine) -> MissingMembers | None:
     """The loss of an array now; None where nothing is left of it, or its level is none that is known here."""
     if is_started(found):
         members = texts(found.get("members"))
@@ -52,12 +52,12 @@ def loss_of(step: Step, found: Properties, machine: Machine) -> Loss | None:
     return _loss_without(step, there, behind(there)) if found or there else None
 
 
-def loss_at_best(step: Step, found: Properties, machine: Machine) -> Loss | None:
+def loss_at_best(step: Step, found: Properties, machine: Machine) -> MissingMembers | None:
     """The loss once all is assembled that has data, also what is behind; of an array without a superblock all is lost."""
     return _loss_without(step, carriers(step, found, machine), ())
 
 
-def _loss_without(step: Step, there: Sequence[Carrier], late: Sequence[Carrier]) -> Loss | None:
+def _loss_without(step: Step, there: Sequence[Carrier], late: Sequence[Carrier]) -> MissingMembers | None:
     form = newest_of(there) or _planned(step, "", -1)
     have = slots_of(each for each in there if each not in late)
     lost = tuple(slot for slot in range(form.members) if slot not in have)
@@ -66,12 +66,12 @@ def _loss_without(step: Step, there: Sequence[Carrier], late: Sequence[Carrier])
 
 def _loss(
     level: str, members: int, layout: str, lost: tuple[int, ...], late: tuple[str, ...] = ()
-) -> Loss | None:
+) -> MissingMembers | None:
     try:
         known = LEVELS[level].copies_of(members, layout or None) > 0 and members > 0
     except (KeyError, ValueError):
         return None
-    return Loss(level, members, layout or None, lost, late) if known else None
+    return MissingMembers(level, members, layout or None, lost, late) if known else None
 
 
 def is_started(found: Properties) -> bool:
@@ -130,7 +130,7 @@ def _planned(step: Step, device: str, slot: int) -> Carrier:
     return Carrier(step.proof.key, device, level, len(wanted(step)), layout, "data", slot, -1)
 
 
-def added_since(step: Step, loss: Loss | None, machine: Machine) -> frozenset[str]:
+def added_since(step: Step, loss: MissingMembers | None, machine: Machine) -> frozenset[str]:
     """The members in the layout that the array, of another number of members, does not know: nothing of it is on them."""
     planned = wanted(step)
     if loss is None or loss.members == len(planned):
