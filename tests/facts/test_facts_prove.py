@@ -9,6 +9,7 @@ from raidplan.facts.failure import Failed
 from raidplan.facts.machine import Trace
 from raidplan.facts.problem import Problem
 from raidplan.facts.prove import Deviation, differences
+from raidplan.facts.uses import User
 from raidplan.plan.step import Proof
 
 ARRAY = {
@@ -68,7 +69,7 @@ def snapshot():
         1000,
         serial="0123",
         partitions=(part,),
-        users=("swap",),
+        users=(User("swap"),),
         traces=(Trace(0, "data", where="future"),),
     )
     return Machine(
@@ -90,6 +91,8 @@ def test_snapshot_and_back():
         lambda data: data["disks"][0].update(size="1000"),
         lambda data: data["disks"][0].update(size=True),
         lambda data: data["disks"][0].pop("serial"),
+        lambda data: data["disks"][0].update(users="swap"),
+        lambda data: data["disks"][0].update(users=[1]),
         lambda data: data["disks"][0]["partitions"][0].update(start=None),
         lambda data: data["disks"][0]["traces"][0].update(where="elsewhere"),
         lambda data: data["unread"][0].update(case="elsewhere"),
