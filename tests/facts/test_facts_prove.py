@@ -1,6 +1,7 @@
 """Differences as values, and snapshots."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +82,23 @@ def test_snapshot_and_back():
     machine = snapshot()
     assert Machine.from_data(machine.to_data()) == machine
     assert Machine.from_data(json.loads(json.dumps(machine.to_data()))) == machine
+
+
+def test_a_snapshot_in_which_users_are_texts():
+    """Recorded before they were records; the text form is still that one."""
+    recorded = json.loads((Path(__file__).parent / "recorded/snapshot_users_as_texts.json").read_text())
+    machine = Machine.from_data(recorded)
+    kinds = [[user.kind for user in disk.users] for disk in machine.disks]
+    assert kinds == [["held", "mounted", *["held"] * 4, "swap", "held"], ["mounted", "btrfs", "loop"]]
+    assert [user for block in machine.blocks for user in block.uses] == [
+        User("swap"), User("mounted", "/data"), User("mounted", "/mnt"), User("mounted", "/"),
+    ]  # fmt: skip
+    assert json.loads(json.dumps(machine.to_data())) == recorded
+
+
+@pytest.mark.parametrize("text", ["swap", "swapped", "mounted at /a b", "held by vg-a (dm-0)", "behind /dev/loop1", "anything", ""])  # fmt: skip
+def test_a_user_and_its_text(text):
+    assert str(User.read(text)) == text and User.read(str(User.read(text))) == User.read(text)
 
 
 @pytest.mark.parametrize(
