@@ -14,7 +14,7 @@ from raidplan.base.identity import DISK, NODE, Identity, disk_word
 from raidplan.base.magic import Content, SignatureAt
 from raidplan.facts.failure import Failed, failure
 from raidplan.facts.problem import Problem, Unread
-from raidplan.facts.uses import User
+from raidplan.facts.uses import User, read_users
 from raidplan.plan.step import Value
 
 Words = Callable[[Problem], str]
@@ -92,8 +92,7 @@ class Trace:
 class DiskFact:
     """A whole disk, or a loop device in its place. Texts are empty where the disk does not tell.
 
-    `signatures` are in words: `gpt at 0x200`. `users` are those of the disk, of its partitions and of the devices on top
-    of them.
+    `signatures` are in words: `gpt at 0x200`. `users` are those of its partitions and of the devices on top, too.
     """
 
     node: str
@@ -297,18 +296,13 @@ def _disk(data: dict[str, Any]) -> DiskFact:
     partitions = tuple(_fact(PartitionFact, part) for part in data["partitions"])
     traces = tuple(_fact(Trace, trace) for trace in data["traces"])
     return _fact(
-        DiskFact, {**data, "partitions": partitions, "traces": traces, "users": _users(data["users"])}
+        DiskFact, {**data, "partitions": partitions, "traces": traces, "users": read_users(data["users"])}
     )
 
 
 def _block(data: dict[str, Any]) -> BlockFact:
     found = tuple(map(SignatureAt.read, data["found"]))
-    return _fact(BlockFact, {**data, "found": found, "uses": _users(data["uses"])})
-
-
-def _users(value: Any) -> Any:
-    """The users in a list of texts; anything else as it is, which is no fact."""
-    return tuple(map(User.read, value)) if isinstance(value, list) else value
+    return _fact(BlockFact, {**data, "found": found, "uses": read_users(data["uses"])})
 
 
 def _fact(kind: type[Fact], data: dict[str, Any]) -> Fact:

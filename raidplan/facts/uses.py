@@ -63,6 +63,13 @@ class User(NamedTuple):
         return cls("other", text)
 
 
+def read_users(texts: list[str]) -> tuple[User, ...]:
+    """The users in a list of a snapshot. Raises TypeError for anything but a list."""
+    if not isinstance(texts, list):
+        raise TypeError(f"{texts!r} is no list")
+    return tuple(map(User.read, texts))
+
+
 class NotWritten(ValueError):
     """A device or a path must not be written to, and was not; as text, for a journal, which keeps no sentences."""
 

@@ -299,7 +299,7 @@ MONITORING = {"address": "mail: root@example.org", "another": "mail: you@example
 
 @pytest.mark.parametrize(
     ("old", "new", "key"),
-    [("address", "another", "mail"), ("address", "unasked", "mail"), ("monthly", "never", "scrub"), ("never", "monthly", "scrub"),
+    [("address", "another", "mail"), ("address", "unasked", "mail"), ("monthly", "never", "scrub"), ("unasked", "monthly", "scrub"),
      ("unasked", "never", "scrub"), ("monthly", "unasked", "scrub")],
 )  # fmt: skip
 @pytest.mark.parametrize("by_cron", [False, True])

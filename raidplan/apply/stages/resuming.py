@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from raidplan.apply.decide.stale_signatures import without_stale
 from raidplan.apply.journal.past import Past, Rest
 from raidplan.apply.stages.matching import Asked, Matched
-from raidplan.apply.stages.rechecking import Rechecked
 from raidplan.facts import Machine
+
+if TYPE_CHECKING:  # for the type alone: what makes the value reads devices, which no function here can
+    from raidplan.apply.stages.rechecking import Rechecked
 
 
 @dataclass(frozen=True, slots=True)
