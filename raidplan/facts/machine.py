@@ -295,9 +295,8 @@ Fact = TypeVar("Fact", DiskFact, PartitionFact, BlockFact, Trace, Problem)
 def _disk(data: dict[str, Any]) -> DiskFact:
     partitions = tuple(_fact(PartitionFact, part) for part in data["partitions"])
     traces = tuple(_fact(Trace, trace) for trace in data["traces"])
-    return _fact(
-        DiskFact, {**data, "partitions": partitions, "traces": traces, "users": read_users(data["users"])}
-    )
+    users = read_users(data["users"])
+    return _fact(DiskFact, {**data, "partitions": partitions, "traces": traces, "users": users})
 
 
 def _block(data: dict[str, Any]) -> BlockFact:
