@@ -288,8 +288,8 @@ def test_sentences_are_made_in_render() -> None:
     } == {}
 
 
-NO_SENTENCES = {"no longer described", "systemctl restart mdmonitor", "systemctl enable, systemctl mask"}
-"""A fate, which JSON has always called so, and commands."""
+NO_SENTENCES = {"no longer described"}
+"""A fate, which JSON has always called so."""
 
 
 def prose(text: str) -> Iterator[str]:

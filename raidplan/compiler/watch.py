@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from raidplan.base.levels import LEVELS
 from raidplan.plan.places import CHECK, DEFAULTS, MONITOR
-from raidplan.plan.step import Proof, Run, Step, WriteBlock
-from raidplan.plan.switches import switch
+from raidplan.plan.step import Proof, Step, WriteBlock
+from raidplan.plan.switches import MONITOR_READS, scrub
 from raidplan.topology import Topology
 
 EVERY = "all arrays of this machine, also those that no layout names"
@@ -31,7 +31,7 @@ def _monitor(mail: str) -> Step:
         id="config.monitor",
         phase="configure",
         say=f"let the monitor read its configuration again, so that it writes to {mail}",
-        action=Run(("systemctl", "restart", MONITOR)),
+        action=MONITOR_READS,
         because="monitoring.mail",
         needs=("config.mdadm.conf",),
         follows=("config.mdadm.conf",),
@@ -45,7 +45,7 @@ def _scrub(target: str) -> Step:
         id="config.scrub",
         phase="configure",
         say=f"read all members once a month to find latent errors ({EVERY})",
-        action=switch(target, "enable", start),
+        action=scrub(target, "monthly")[0],
         because="monitoring.scrub",
         targets=(start,),
         proof=Proof("unit", start, {"enabled": "enabled"}),
@@ -57,7 +57,7 @@ def _no_scrub(target: str) -> Step:
         id="config.scrub",
         phase="configure",
         say=f"no longer read the members once a month to find latent errors ({EVERY})",
-        action=switch(target, "disable", *CHECK),
+        action=scrub(target, "none")[0],
         because="monitoring.scrub",
         targets=CHECK,
         proof=Proof("unit", CHECK[0], {"enabled": "disabled"}),

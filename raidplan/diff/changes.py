@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from raidplan.diff.statement import Statement, statement
+from raidplan.layout.kinds.host import Monitoring
+from raidplan.plan import switches
 from raidplan.plan.changes import Answer, contents, short
 
 
@@ -72,14 +74,18 @@ DESCRIBED = Way("none", (statement("described"),))
 """A partition table that stays is compared, and never written."""
 
 BOOT: Mapping[str, Way] = {"esp": AT_BOOT, "loader": STATED, "degraded": AT_BOOT}
-MONITORING: Mapping[str, Way] = {
-    "mail": Way("systemctl restart mdmonitor"),
-    "scrub": Way("systemctl enable, systemctl mask"),
-    "smart": STATED,
-}
 HARDWARE: Mapping[str, Way] = {
     "behind": Way("none", (statement("cable"),)),
     "port": Way("none", (statement("cable"),)),
     "wipe": Way("none", (statement("wipe"),)),
 }
 """Everything else of the hardware is `STATED`."""
+
+
+def monitoring(wanted: Monitoring) -> Mapping[str, Way]:
+    """The keys of `monitoring`, by the switches that `plan` and `apply` run."""
+    return {
+        "mail": Way(switches.words((switches.MONITOR_READS,))),
+        "scrub": Way(switches.words(switches.scrub("", wanted.scrub))),
+        "smart": STATED,
+    }

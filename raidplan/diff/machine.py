@@ -28,9 +28,8 @@ def machine_things(storage: Storage) -> Iterator[Thing]:
         yield from _components(section, getattr(old.hardware, section), getattr(new.hardware, section))
     yield from _disks(storage)
     yield from _settings(("boot",), old.boot, new.boot, tuple(ways.BOOT), ways.BOOT)
-    yield from _settings(
-        ("monitoring",), old.monitoring, new.monitoring, tuple(ways.MONITORING), ways.MONITORING
-    )
+    watched = ways.monitoring(new.monitoring)
+    yield from _settings(("monitoring",), old.monitoring, new.monitoring, tuple(watched), watched)
 
 
 def _settings(

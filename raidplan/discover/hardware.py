@@ -14,6 +14,7 @@ from raidplan.base.words import counted
 from raidplan.discover.wiring import Wire
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import comparable
+from raidplan.facts.uses import User
 from raidplan.layout.kinds.reference import NAME_PATTERN
 from raidplan.plan.disk_identity import IDENTIFIERS, STRONG
 from raidplan.plan.partitions import TYPE_CODES
@@ -23,8 +24,7 @@ MOST_TEXT = 256
 """Characters: no identifier of a real disk is nearly as long."""
 NO_DISKS = re.compile(r"(loop|ram|zram|sr|scd|md|dm-|fd|mtdblock)\d.*|mmcblk\d+(boot\d+|rpmb|gp\d+)")
 SYSTEM = re.compile(
-    r"mounted at /(boot(/.*)?|usr|var)?|swap"
-    r"|mounted at (/cdrom|/run/live/.*|/lib/live/mount/.*|/run/initramfs/live|/run/archiso/.*)"
+    r"/(boot(/.*)?|usr|var)?|/cdrom|/run/live/.*|/lib/live/mount/.*|/run/initramfs/live|/run/archiso/.*"
 )
 """Mount points of the running system, or of the medium that it was started from."""
 
@@ -72,8 +72,9 @@ def discover(machine: Machine, wires: Mapping[str, Wire]) -> Found:
     controllers = _controllers(used)
     width = max(2, len(str(len(disks) - 1)))
     shared = _shared(disks)
+    points = _btrfs_points(machine)
     described = tuple(
-        _disk(f"d{number:0{width}}", disk, controllers.get(wire.controller, ""), shared)
+        _disk(f"d{number:0{width}}", disk, controllers.get(wire.controller, ""), shared, points)
         for number, (disk, wire) in enumerate(zip(disks, used, strict=True))
     )
     by_name = {name: path for path, name in controllers.items()}
@@ -121,8 +122,34 @@ def _shared(disks: Iterable[DiskFact]) -> Mapping[tuple[str, str], list[str]]:
     return by_key(((key, value), disk.node) for key, value, disk in identifiers if value)
 
 
+def _btrfs_points(machine: Machine) -> Mapping[str, list[str]]:
+    """UUID to mount points: mountinfo names one device of a btrfs, and the kernel tells the UUID of all of them."""
+    return by_key(
+        (btrfs.place, mount.place)
+        for block in machine.blocks
+        for btrfs in block.uses if btrfs.kind == "btrfs"
+        for mount in block.uses if mount.kind == "mounted"
+    )  # fmt: skip
+
+
+def _runs_on(user: User, points: Mapping[str, list[str]]) -> bool:
+    """Whether a user is part of the running system; so counts a btrfs that is mounted and nobody knows where."""
+    match user.kind:
+        case "swap":
+            return True
+        case "mounted":
+            return bool(SYSTEM.fullmatch(user.place))
+        case "btrfs":
+            return any(map(SYSTEM.fullmatch, points.get(user.place, ["/"])))
+    return False
+
+
 def _disk(
-    name: str, disk: DiskFact, controller: str, shared: Mapping[tuple[str, str], list[str]]
+    name: str,
+    disk: DiskFact,
+    controller: str,
+    shared: Mapping[tuple[str, str], list[str]],
+    points: Mapping[str, list[str]],
 ) -> FoundDisk:
     stated = {key: text for key in IDENTIFIERS if (text := getattr(disk, key).strip())}
     known = {key: text for key, text in stated.items() if not _wrong(key, text)}
@@ -134,7 +161,7 @@ def _disk(
         "rotational": disk.rotational,
         **known,
     }
-    system = ", ".join(visible(user) for user in disk.users if SYSTEM.fullmatch(user))
+    system = ", ".join(visible(str(user)) for user in disk.users if _runs_on(user, points))
     windows = any(part.type in WINDOWS for part in disk.partitions)
     if system or windows:
         fields |= {"keep": True, **({"partitions": parts} if (parts := _partitions(disk)) else {})}
@@ -185,7 +212,7 @@ def _remarks(
         yield "nothing tells it from others of its model: a plan cannot find it"
     if disk.read_only:
         yield "read-only"
-    in_use = [visible(user) for user in disk.users]
+    in_use = [visible(str(user)) for user in disk.users]
     if in_use and not kept:
         yield f"in use: {', '.join(in_use)}"
     there = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.base.findings import Path
-from raidplan.base.levels import LEVELS
+from raidplan.base.levels import LEVELS, raid10_copies
 from raidplan.estimate.links import Missing
 from raidplan.estimate.loads import Loads
 from raidplan.estimate.machine import Machine
@@ -170,7 +170,7 @@ def _notes(array: Array) -> Iterator[str]:
     if array.policy == "ppl":
         # Documentation/driver-api/md/raid5-ppl.rst
         yield "the partial parity log takes up to 30 to 40 % of the writes that do not fill a stripe"
-    if level.arranged and (array.effective_layout or "").startswith("f"):
+    if level.arranged and raid10_copies(array.effective_layout or "n2")[0] == "far":
         yield "writes to far copies seek across the disk, which is not counted"
     if not (level.chunked or level.redundant):
         yield "one member works at a time; the slowest counts"

@@ -16,6 +16,7 @@ from raidplan.facts.machine import BlockFact
 from raidplan.facts.readings import Readings
 from raidplan.facts.traces import words
 from raidplan.facts.unrecognised import read_unrecognised
+from raidplan.facts.uses import User
 
 SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """Kernel names of arrays can come from a disk; one that a command may name has nothing special in it."""
@@ -52,11 +53,11 @@ def read_block_devices(readings: Readings, names: Names, md: Iterable[Array]) ->
         )
 
     # An array that is assembled and not started has no size yet.
-    idle = [_idle(readings, array) for array in md if array.block.name not in readings.blocks]
+    idle = [_idle(array) for array in md if array.block.name not in readings.blocks]
     return tuple(sorted([*map(fact, readings.blocks.values()), *idle], key=lambda fact: fact.name))
 
 
-def _idle(readings: Readings, array: Array) -> BlockFact:
+def _idle(array: Array) -> BlockFact:
     return BlockFact(
         name=array.block.name,
         identity=str(Identity("array", array.uuid)),
@@ -111,20 +112,20 @@ def signature_at(partition: int, offset: str, kind: str, uuid: str) -> Signature
     return SignatureAt(partition, int(offset, 16), Content.read(plain))
 
 
-def direct_uses(readings: Readings) -> dict[str, list[str]]:
+def direct_uses(readings: Readings) -> dict[str, list[User]]:
     """Kernel name to the users of a device other than block devices above it: mounts, swap, btrfs, loop devices."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[User]] = {}
     for mount in readings.mounts:
-        found.setdefault(mount.device, []).append(f"mounted at {escaped(mount.point)}")
+        found.setdefault(mount.device, []).append(User("mounted", escaped(mount.point)))
     for area in readings.swaps:
-        found.setdefault(area.device, []).append("swap")
+        found.setdefault(area.device, []).append(User("swap"))
     # mountinfo names one device of a btrfs only, and a loop device is no holder.
     for entry in (readings.root / "sys/fs/btrfs").glob("*/devices/*"):
-        found.setdefault(entry.name, []).append(f"part of the mounted btrfs {entry.parent.parent.name}")
+        found.setdefault(entry.name, []).append(User("btrfs", entry.parent.parent.name))
     loops = loops_on_devices(readings.root)
     for block in readings.blocks.values() if loops else ():
         for loop in loops.get(block.number, ()):
-            found.setdefault(block.name, []).append(f"behind /dev/{loop}")
+            found.setdefault(block.name, []).append(User("loop", loop))
     return found
 
 

@@ -9,6 +9,7 @@ from raidplan.base.hidden import escaped
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact, Trace
 from raidplan.facts.traces import words
+from raidplan.facts.uses import User
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,11 @@ class Stack:
         content = block.content if block else ()
         if disk:
             parts = [f"partition {part.node}" for part in disk.partitions]
-            return [*disk.users, *parts, *([*map(words, disk.traces)] or disk.signatures)]
+            return [*map(str, disk.users), *parts, *([*map(words, disk.traces)] or disk.signatures)]
         holders = [other for other in self.machine.blocks if name in other.below]
         found = [words(one) for one in self.traces(name)] or [*content]
-        return [*(block.uses if block else ()), *(f"held by {self.called(one)}" for one in holders), *found]
+        users = [*(block.uses if block else ()), *(User("held", self.called(one)) for one in holders)]
+        return [*map(str, users), *found]
 
     def called(self, block: BlockFact) -> str:
         """The name of a device in a sentence: its layout name, its own name, or its place on a disk."""

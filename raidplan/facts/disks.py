@@ -18,6 +18,7 @@ from raidplan.facts.readings import Readings
 from raidplan.facts.signatures import Ask, rows_of
 from raidplan.facts.tables import Entry
 from raidplan.facts.traces import Place, read_traces
+from raidplan.facts.uses import User
 
 LSBLK = ("lsblk", "--json", "--nodeps", "--output", "KNAME,TYPE,SERIAL,WWN,MODEL,TRAN")
 """Columns that util-linux has had since 2.33. Of the rest of lsblk nothing is used: udev may be out of date."""
@@ -86,7 +87,7 @@ def _disk(
     block: Block,
     row: Mapping[str, str],
     links: Mapping[str, list[str]],
-    uses: Mapping[str, Sequence[str]],
+    uses: Mapping[str, Sequence[User]],
 ) -> DiskFact:
     return DiskFact(
         node=block.node,
@@ -143,8 +144,8 @@ def entry_of(entry: Entry | None, block: Block) -> Entry | None:
 
 
 def _users(
-    readings: Readings, block: Block, uses: Mapping[str, Sequence[str]], visited: set[str]
-) -> Iterator[str]:
+    readings: Readings, block: Block, uses: Mapping[str, Sequence[User]], visited: set[str]
+) -> Iterator[User]:
     """The users of a device, then the users of everything that is made of it."""
     if block.name in visited:
         return
@@ -152,9 +153,7 @@ def _users(
     yield from uses.get(block.name, ())
     for holder in block.holders:
         above = readings.blocks.get(holder)
-        yield (
-            f"held by {escaped(above.dm_name)} ({holder})" if above and above.dm_name else f"held by {holder}"
-        )
+        yield User("held", f"{escaped(above.dm_name)} ({holder})" if above and above.dm_name else holder)
     parts = [other.name for other in readings.blocks.values() if other.disk == block.name]
     for name in (*parts, *block.holders):
         if name in readings.blocks:

@@ -14,6 +14,7 @@ from raidplan.base.identity import DISK, NODE, Identity, disk_word
 from raidplan.base.magic import Content, SignatureAt
 from raidplan.facts.failure import Failed, failure
 from raidplan.facts.problem import Problem, Unread
+from raidplan.facts.uses import User, read_users
 from raidplan.plan.step import Value
 
 Words = Callable[[Problem], str]
@@ -91,8 +92,7 @@ class Trace:
 class DiskFact:
     """A whole disk, or a loop device in its place. Texts are empty where the disk does not tell.
 
-    `signatures` are in words: `gpt at 0x200`. `users` are those of the disk, of its partitions and of the devices on top
-    of them: `mounted at /data`, `swap`, `held by md_s0`.
+    `signatures` are in words: `gpt at 0x200`. `users` are those of its partitions and of the devices on top, too.
     """
 
     node: str
@@ -112,7 +112,7 @@ class DiskFact:
     read_only: bool = False
     signatures: tuple[str, ...] = ()
     partitions: tuple[PartitionFact, ...] = ()
-    users: tuple[str, ...] = ()
+    users: tuple[User, ...] = ()
     links: tuple[str, ...] = ()
     """The other names of the node, below /dev/disk."""
     traces: tuple[Trace, ...] = ()
@@ -139,8 +139,8 @@ class BlockFact:
     start: int = 0
     """The start of a partition on its disk, in bytes; 0 for anything else."""
     below: tuple[str, ...] = ()
-    uses: tuple[str, ...] = ()
-    """Direct users that are no block devices themselves: `mounted at /data`, `swap`."""
+    uses: tuple[User, ...] = ()
+    """Direct users that are no block devices themselves."""
     found: tuple[SignatureAt, ...] = ()
     """The signatures that libblkid finds on it and on its partitions."""
     content: tuple[str, ...] = ()
@@ -225,8 +225,11 @@ class Machine:
         return {
             "format_version": FORMAT_VERSION,
             **scalars,
-            "disks": [asdict(disk) for disk in self.disks],
-            "blocks": [{**asdict(block), "found": [*map(str, block.found)]} for block in self.blocks],
+            "disks": [{**asdict(disk), "users": [*map(str, disk.users)]} for disk in self.disks],
+            "blocks": [
+                {**asdict(block), "found": [*map(str, block.found)], "uses": [*map(str, block.uses)]}
+                for block in self.blocks
+            ],
             "objects": objects,
             "problems": [*map(words, self.problems)] if words else [],
             "unread": [asdict(problem) for problem in self.problems],
@@ -292,11 +295,13 @@ Fact = TypeVar("Fact", DiskFact, PartitionFact, BlockFact, Trace, Problem)
 def _disk(data: dict[str, Any]) -> DiskFact:
     partitions = tuple(_fact(PartitionFact, part) for part in data["partitions"])
     traces = tuple(_fact(Trace, trace) for trace in data["traces"])
-    return _fact(DiskFact, {**data, "partitions": partitions, "traces": traces})
+    users = read_users(data["users"])
+    return _fact(DiskFact, {**data, "partitions": partitions, "traces": traces, "users": users})
 
 
 def _block(data: dict[str, Any]) -> BlockFact:
-    return _fact(BlockFact, {**data, "found": tuple(map(SignatureAt.read, data["found"]))})
+    found = tuple(map(SignatureAt.read, data["found"]))
+    return _fact(BlockFact, {**data, "found": found, "uses": read_users(data["uses"])})
 
 
 def _fact(kind: type[Fact], data: dict[str, Any]) -> Fact:

@@ -15,11 +15,12 @@ from raidplan.facts.block import Block, Names
 from raidplan.facts.machine import Trace
 from raidplan.facts.readings import Readings
 from raidplan.facts.traces import Place, read_traces
+from raidplan.facts.uses import User
 from raidplan.facts.written import reader_of
 
 
 def read_unrecognised(
-    readings: Readings, names: Names, uses: Mapping[str, Sequence[str]]
+    readings: Readings, names: Names, uses: Mapping[str, Sequence[User]]
 ) -> dict[str, tuple[Trace, ...]]:
     """Kernel name to the data found on a device; an empty tuple if the device is proven blank.
 

@@ -1,10 +1,10 @@
-"""A reason not to write to a device or a path, as data: who uses it, or what is on it. The words are in `render/uses.py`."""
+"""Users of devices, and reasons not to write to a device or a path, as data. The sentences of reasons are in `render/uses.py`."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple, Self
 
 from raidplan.base.figures import Figure, Figures
 
@@ -28,6 +28,46 @@ class Use:
 def use(kind: UseKind, place: str, **figures: Figure) -> Use:
     """A reason with these figures."""
     return Use(kind, place, figures)
+
+
+UserKind = Literal["mounted", "swap", "btrfs", "loop", "held", "other"]
+_TEXTS: dict[UserKind, str] = {
+    "mounted": "mounted at ",
+    "btrfs": "part of the mounted btrfs ",
+    "loop": "behind /dev/",
+    "held": "held by ",
+    "swap": "swap",
+}
+"""The beginnings of the texts: snapshots and the figures of refusals have had them since the first version."""
+
+
+class User(NamedTuple):
+    """A user of a device that the kernel tells of; of plain characters alone.
+
+    `place` is the mount point, the UUID of the btrfs, the name of the loop device, or the name of the device above; empty
+    for `swap`. `other` is a text that an earlier version wrote and this one does not know.
+    """
+
+    kind: UserKind
+    place: str = ""
+
+    def __str__(self) -> str:
+        return _TEXTS.get(self.kind, "") + self.place
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """The user in a text of a snapshot."""
+        for kind, start in _TEXTS.items():
+            if text == start if kind == "swap" else text.startswith(start):
+                return cls(kind, text.removeprefix(start))
+        return cls("other", text)
+
+
+def read_users(texts: list[str]) -> tuple[User, ...]:
+    """The users in a list of a snapshot. Raises TypeError for anything but a list."""
+    if not isinstance(texts, list):
+        raise TypeError(f"{texts!r} is no list")
+    return tuple(map(User.read, texts))
 
 
 class NotWritten(ValueError):

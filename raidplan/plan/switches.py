@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from raidplan.plan.places import MONITOR
+from raidplan.plan.places import CHECK, MONITOR
 from raidplan.plan.step import Run, Step
 
 WAYS: Mapping[str, tuple[str, str]] = {
@@ -39,5 +39,23 @@ def back(target: str, unit: str, verb: str) -> tuple[str, ...]:
     return ("systemctl", opposite, unit)
 
 
+def words(switches: tuple[Run, ...]) -> str:
+    """The commands for a person, without options: one of them runs."""
+    shown = (" ".join(word for word in run.argv if not word.startswith("-")) for run in switches)
+    return " or ".join(dict.fromkeys(shown))
+
+
+def scrub(target: str, often: str | None) -> tuple[Run, ...]:
+    """The switch of the monthly check; where the layout asks for it no longer, that of a machine without cron's check and of one with it."""
+    match often:
+        case "monthly":
+            return (switch(target, "enable", CHECK[0]),)
+        case "none":
+            return (switch(target, "disable", *CHECK),)
+    return switch(target, "enable", *CHECK), switch(target, "disable", *CHECK)
+
+
+MONITOR_READS = Run(("systemctl", "restart", MONITOR))
+"""One that runs keeps the address of alarms that it read when it began."""
 RESTART_MONITOR = ("systemctl", "--no-block", "restart", MONITOR)
 """Where no address is left in any configuration the monitor exits at once (Monitor.c of mdadm), which is no failure here."""

@@ -42,7 +42,7 @@ def tables(checked: Sequence[Loaded], limit: int = LIMIT) -> str:
         room -= len(name) + BESIDE
         shown += 1
     kept = _rows_that_fit(rows[:shown], room)
-    parts = [_table(*each) for each in zip(names, rows, kept, checked, strict=False)]
+    parts = [_table(*each) for each in zip(names, rows, kept, strict=False)]
     if shown < len(checked):
         parts.append(f"{counted(len(checked) - shown, 'layout')} more did not fit here.\n\n")
     return "".join(parts)
@@ -67,7 +67,7 @@ def _rows_that_fit(rows: Sequence[Sequence[tuple[int, str]]], room: int) -> list
     return kept
 
 
-def _table(name: str, rows: Sequence[tuple[int, str]], kept: int, loaded: Loaded) -> str:
+def _table(name: str, rows: Sequence[tuple[int, str]], kept: int) -> str:
     if not rows:
         return f"{name}nothing to report\n\n"
     left = len(rows) - kept

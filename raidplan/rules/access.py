@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.base.findings import Edit, Severity
-from raidplan.base.levels import LEVELS, losses_survived
+from raidplan.base.levels import LEVELS, raid10_copies
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.copies import partners_that_share
 from raidplan.rules.lib.engine import Hit, rule
@@ -95,8 +95,8 @@ def far_copies_for_writes(topology: Topology) -> Iterator[Hit]:
     for name, path, array in arrays(topology):
         if "database" not in work_on(topology, path):
             continue
-        if _copies(array).startswith("f") and _turning(topology, array):
-            copies = losses_survived(array.level, len(array.named_members), array.layout) + 1
+        kind, copies = _copies(array)
+        if kind == "far" and _turning(topology, array):
             yield Hit(
                 (*path, "layout"),
                 f"the workload is database, and each write to {name} seeks between {copies} far zones of the disks",
@@ -135,28 +135,28 @@ def near_copies_for_streams(topology: Topology) -> Iterator[Hit]:
     for name, path, array in arrays(topology):
         if work_on(topology, path) != {"large-files"}:
             continue
-        word, count = _copies(array), len(array.named_members)
-        if word.startswith("n") and _turning(topology, array):
-            far, safe = f"f{word[1:]}", not partners_that_share(topology, array, f"f{word[1:]}")
+        (kind, copies), count = _copies(array), len(array.named_members)
+        if kind == "near" and _turning(topology, array):
+            far, safe = f"f{copies}", not partners_that_share(topology, array, f"f{copies}")
             user = topology.used_by.get(name)
             mild = safe and array.read_ahead is None and (user is None or user.path[0] == "filesystems")
             yield Hit(
                 (*path, "layout" if array.layout else "level"),
-                f"the workload is large-files, and a single stream reads {name} ({word}) like {count / int(word[1:]):g} of its {count} disks",
-                (f"or o{word[1:]}" if mild else f"choose {far}, or o{word[1:]}")
+                f"the workload is large-files, and a single stream reads {name} (n{copies}) like {count / copies:g} of its {count} disks",
+                (f"or o{copies}" if mild else f"choose {far}, or o{copies}")
                 + " where much is written"
                 + ("" if safe else ", with members in an order in which no neighbours fail together"),
                 edits=(Edit((*path, "layout"), far),) if mild else (),
             )
 
 
-def _copies(array: Array) -> str:
-    """The layout word of a raid10 that mdadm would take, else an empty text."""
-    word = array.effective_layout or ""
+def _copies(array: Array) -> tuple[str, int]:
+    """The kind and number of copies of a raid10 that mdadm would take, else no kind."""
     try:
-        return word if LEVELS[array.level].arranged and losses_survived(array.level, 2, word) else ""
+        kind, copies = raid10_copies(array.effective_layout or "")
     except ValueError:
-        return ""
+        return "", 0
+    return (kind, copies) if LEVELS[array.level].arranged and copies > 1 else ("", 0)
 
 
 def _turning(topology: Topology, array: Array) -> bool | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from raidplan.base.magic import SignatureAt
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact, Trace
+from raidplan.facts.uses import User
 
 if TYPE_CHECKING:
     from raidplan.plan.disk_identity import DiskIdentity
@@ -49,7 +50,7 @@ class Others:
                          model=first.model if first and told else "", logical_block=first.logical_block if first else 512)  # fmt: skip
         legs = [_disk(n, Trace(4096, "linux_raid_member", 0, 10**12, "", ARRAY, "others:pair", "raid1 of 2, metadata 1.2", 2)) for n in (0, 1)]  # fmt: skip
         photos = _disk(2, Trace(0x438, "ext4", 0, 10**12, "", PRECIOUS, "precious"))
-        legs = [replace(leg, users=("held by md99",)) for leg in legs]
+        legs = [replace(leg, users=(User("held", "md99"),)) for leg in legs]
         more = {
             "array": {ARRAY: {"name": "others:pair", "level": "raid1", "members": [*NODES[:2]], "node": ARRAY_NODE}},
             "filesystem": {PRECIOUS: {"type": "ext4", "label": "precious", "device": NODES[2]}},

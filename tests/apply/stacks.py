@@ -11,6 +11,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.base.magic import Content, SignatureAt
 from raidplan.facts import DiskFact, Machine, PartitionFact
 from raidplan.facts.machine import BlockFact, Trace, Where
+from raidplan.facts.uses import User
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.identities import made_nodes
 from raidplan.plan.step import Plan, Run, Step, Zero
@@ -116,7 +117,7 @@ class Box:
         )
         for member in members:
             for disk in {member, *self.blocks[member].below} & self.disks.keys():
-                users = (*self.disks[disk].users, f"held by {kernel}")
+                users = (*self.disks[disk].users, User("held", kernel))
                 self.disks[disk] = replace(self.disks[disk], users=users)
         return self
 
@@ -160,7 +161,7 @@ class Box:
 
     def use(self, name: str, words: str) -> Box:
         """`mounted at /x` or `swap`."""
-        self.blocks[name] = replace(self.blocks[name], uses=(words,))
+        self.blocks[name] = replace(self.blocks[name], uses=(User.read(words),))
         return self
 
     def put(self, kind: str, key: str, **found: Any) -> Box:

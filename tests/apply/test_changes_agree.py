@@ -36,6 +36,7 @@ from raidplan.plan.changes import (
     slot_after,
 )
 from raidplan.plan.step import Plan, Run
+from raidplan.plan.switches import words
 from raidplan.render.change_words import BEFORE, REASONS
 from tests.apply.earlier import plan_of_text
 from tests.apply.runs import apply, impatient, machine
@@ -291,6 +292,33 @@ def test_a_row_is_all_that_a_new_change_takes(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(levels, "TAKEOVERS", rows)
     assert all(change.answer.possible for change in changes(old, new))
     _say_the_same(Pair(old, new), tmp_path, {})
+
+
+MONITORING = {"address": "mail: root@example.org", "another": "mail: you@example.org", "monthly": "scrub: monthly", "never": "scrub: none", "unasked": "smart: true"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [("address", "another", "mail"), ("address", "unasked", "mail"), ("monthly", "never", "scrub"), ("unasked", "monthly", "scrub"),
+     ("unasked", "never", "scrub"), ("monthly", "unasked", "scrub")],
+)  # fmt: skip
+@pytest.mark.parametrize("by_cron", [False, True])
+def test_all_say_the_same_of_monitoring(old: str, new: str, key: str, by_cron: bool, tmp_path: Path) -> None:
+    array = _text(Shape("raid1", 2, None, None, "1.2", "bitmap"), [0, 1])
+    before, after = (f"{array}monitoring: {{{MONITORING[each]}}}\n" for each in (old, new))
+    state = machine(tmp_path)
+    if by_cron:
+        (tmp_path / "etc/cron.d").mkdir()
+        (tmp_path / "etc/cron.d/mdadm").write_text("57 0 * * 0 root checkarray\n")
+    first, later = (plan_of_text(text, tmp_path) for text in (before, after))
+    assert apply(first, Simulated(first, tmp_path, state)) == "done"
+    past = read_past(tmp_path / "var/lib/raidplan")
+    left = decide(later, Simulated(later, tmp_path, state).read(later), past, here=False).left.steps
+    runs = [step.action for step in left if isinstance(step.action, Run)]
+    switches = [run for run in runs if run.argv[0] == "systemctl"]
+    (command,) = (words((run,)) for run in switches)
+    told = ways(diff(side(before), side(after)), "monitoring")[key]
+    assert told and command in told.split(" or ") and (new == "unasked" or command == told)
 
 
 def _say_the_same(pair: Pair, root: Path, plans: dict[str, Plan]) -> None:

@@ -20,7 +20,7 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import refusal
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.match import Mismatch, match
-from raidplan.facts.uses import NotWritten, Use, use
+from raidplan.facts.uses import NotWritten, Use, User, use
 from raidplan.plan import identities
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.step import Plan, Run, Step, Zero
@@ -151,7 +151,7 @@ def test_f17_one_disk_by_two_paths_is_refused() -> None:
 def test_f17_below_a_map_of_multipath_a_path_is_in_use(tmp_path: Path) -> None:
     plan = plan_of(LAYOUT.replace(", wipe: true", ""), tmp_path)
     machine = box("PAIR-0", "PAIR-1")
-    held = tuple(replace(disk, users=("held by mpatha (dm-0)",)) for disk in machine.disks)
+    held = tuple(replace(disk, users=(User("held", "mpatha (dm-0)"),)) for disk in machine.disks)
     refused = decided(plan, replace(machine, disks=held)).refusals
     assert any("mpatha" in str(each.figures) for each in refused)
 

@@ -16,6 +16,7 @@ from raidplan.apply.world import World
 from raidplan.base.hidden import escaped
 from raidplan.cli import run
 from raidplan.facts.machine import Trace
+from raidplan.facts.uses import User
 from raidplan.plan.step import Plan, Run, WriteBlock, WriteFile
 from raidplan.render.losses import loss_texts
 from raidplan.render.note_words import note_text
@@ -69,7 +70,7 @@ def another_serial(text: str) -> Box:
 
 def held(text: str) -> Box:
     box = pair(text)
-    box.disks["sdb"] = replace(box.disks["sdb"], users=(f"held by {escaped(text)}",))
+    box.disks["sdb"] = replace(box.disks["sdb"], users=(User("held", escaped(text)),))
     return box
 
 

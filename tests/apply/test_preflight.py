@@ -21,7 +21,7 @@ from raidplan.apply.session import carry_out
 from raidplan.facts import Machine
 from raidplan.facts.problem import Problem
 from raidplan.facts.run import find_tool
-from raidplan.facts.uses import use
+from raidplan.facts.uses import User, use
 from raidplan.plan.step import Plan, Step, Zero
 from raidplan.render.refusals import refusal_text
 from tests.apply.simulated import Simulated, State
@@ -161,7 +161,7 @@ AMISS: dict[str, tuple[Callable[[], Machine], Refusal]] = {
     "mdadm": (lambda: ready(box().put("tool", "mdadm", version="4.1")), refusal("version", "old", place="mdadm", version="4.1", oldest="4.2")),
     "module": (without_module("raid456"), refusal("module-missing", place="raid456", kernel="6.1.0-38")),
     "device mapper": (without_module("dm_mod"), refusal("module-missing", place="dm_mod", kernel="6.1.0-38")),
-    "used": (of_disk(users=("mounted at /srv",)), not_blank("mounted at /srv")),
+    "used": (of_disk(users=(User("mounted", "/srv"),)), not_blank("mounted at /srv")),
     "signature": (of_disk(signatures=("ext4 at 0x438",)), not_blank("ext4 at 0x438")),
     "partition": (of_disk(partitions=old_pair().disks["sdb"].partitions), not_blank("partition /dev/sdb1")),
     "read-only": (of_disk(read_only=True), refusal("disk-read-only", place="d0", node="/dev/sdb")),

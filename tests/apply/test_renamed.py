@@ -13,6 +13,7 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.facts.arrays import read_links
 from raidplan.facts.machine import BlockFact
+from raidplan.facts.uses import User
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.step import Plan
 from tests.apply.earlier import boot_that_knows_no_names, plan_of, standing
@@ -119,7 +120,7 @@ def test_what_is_in_use_goes_on(tmp_path: Path) -> None:
     root, plan = tmp_path / "root", plan_of(tmp_path / "plan")
     state = standing(tmp_path / "plan", root)
     boot_that_knows_no_names(state)
-    array = BlockFact("md127", "array:x", "/dev/md127", "array", 2**30, uses=("mounted at /srv/a",))
+    array = BlockFact("md127", "array:x", "/dev/md127", "array", 2**30, uses=(User("mounted", "/srv/a"),))
     above = BlockFact("dm-0", "volume:v/home", "/dev/v/home", "volume", 2**30, below=("md125",))
     looked = replace(Simulated(plan, root, state).read(plan), blocks=(array, above))
     decision = decide(plan, looked, read_past(root / "var/lib/raidplan"), here=False)

@@ -14,8 +14,9 @@ import pytest
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.stages.clearing import clear
 from raidplan.apply.stages.matching import asked_for, match_disks, match_journal
+from raidplan.apply.stages.rechecking import Rechecked
 from raidplan.apply.stages.remaining import remain
-from raidplan.apply.stages.resuming import Rechecked, resume
+from raidplan.apply.stages.resuming import resume
 from raidplan.apply.teardown.cleared import Imagined
 from raidplan.facts import Machine
 from tests.apply.recorded_runs import JOURNAL, NAMES, Recorded

@@ -13,7 +13,7 @@ from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.undo.copies import Copies, Copy, FileCopy, digest
 from raidplan.apply.undo.undo import Way, go_back, way_back
 from raidplan.base.figures import Figure, Figures
-from raidplan.facts.uses import NotWritten
+from raidplan.facts.uses import NotWritten, User
 from raidplan.plan.step import Plan, Step
 from tests.apply.scratch import Scratch
 from tests.apply.stacks import LAYOUT, MIB, TB, Box, plan_of
@@ -122,13 +122,13 @@ def test_a_disk_that_the_last_layout_of_the_run_does_not_have(plan: Plan, tmp_pa
 
 def test_a_disk_in_use(plan: Plan, tmp_path: Path) -> None:
     box = made(plan)
-    box.disks["sdb"] = replace(box.disks["sdb"], users=("mounted at /srv",))
+    box.disks["sdb"] = replace(box.disks["sdb"], users=(User("mounted", "/srv"),))
     assert way(plan, box, Kept(tmp_path)).refusals == [since("in-use", users=("mounted at /srv",))]
 
 
 def test_a_disk_in_use_that_is_as_it_was_needs_nothing(plan: Plan, tmp_path: Path) -> None:
     box = made(plan)
-    box.disks["sdb"] = replace(box.disks["sdb"], users=("held by md127",))
+    box.disks["sdb"] = replace(box.disks["sdb"], users=(User("held", "md127"),))
     found = way(plan, box, Kept(tmp_path, OLD))
     assert not found.refusals and not found.is_left
 
@@ -136,7 +136,7 @@ def test_a_disk_in_use_that_is_as_it_was_needs_nothing(plan: Plan, tmp_path: Pat
 def test_a_disk_that_an_undo_has_put_back_is_its_owners_again(plan: Plan, tmp_path: Path) -> None:
     """The power was cut before the next disk was put back; at boot the old array has written to the first one."""
     box = made(plan)
-    box.disks["sdb"] = replace(box.disks["sdb"], users=("held by md127",))
+    box.disks["sdb"] = replace(box.disks["sdb"], users=(User("held", "md127"),))
     undoing = replace(PAST, undoing=True)
     assert way(plan, box, Kept(tmp_path, b"\x02" * 8192, NEW[:512]), undoing).refusals
     found = way(plan, box, Kept(tmp_path, b"\x02" * 8192), replace(undoing, restored=frozenset({"d0"})))

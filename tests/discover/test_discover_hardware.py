@@ -14,8 +14,9 @@ from raidplan.cli import run
 from raidplan.discover import Wire, discover, hardware_json, hardware_yaml
 from raidplan.discover.hardware import is_disk
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.machine import PartitionFact
+from raidplan.facts.machine import BlockFact, PartitionFact
 from raidplan.facts.match import match
+from raidplan.facts.uses import User
 from raidplan.layout.kinds.disk import Disk
 from raidplan.review.pipeline import load, plan
 
@@ -24,7 +25,8 @@ AHCI, SIL = "pci-0000:00:1f.2", "pci-0000:03:00.0"
 
 
 def disk(name, serial="", **more):
-    return DiskFact(f"/dev/{name}", name, more.pop("size", SIZE), serial=serial, **more)
+    users = tuple(map(User.read, more.pop("users", ())))
+    return DiskFact(f"/dev/{name}", name, more.pop("size", SIZE), serial=serial, users=users, **more)
 
 
 def machine(*disks, **more):
@@ -132,6 +134,32 @@ def test_disks_of_the_running_system_are_kept(tmp_path, users):
     assert "\n  # d00, /dev/sda, is kept because the running system is on it: " in text
     disks = as_layout(tmp_path, text).hardware.disks
     assert [(name, each.keep) for name, each in disks.items()] == [("d00", True), ("d01", False)]
+
+
+def btrfs_of_two(*points):
+    """Two disks of one btrfs, which is mounted; mountinfo tells where for the first one."""
+    uses = {"sda": (*points, "part of the mounted btrfs 1b2c"), "sdb": ("part of the mounted btrfs 1b2c",)}
+    blocks = tuple(
+        BlockFact(name, "", "", "disk", SIZE, uses=tuple(map(User.read, texts)))
+        for name, texts in uses.items()
+    )
+    disks = (disk(name, name, users=texts) for name, texts in uses.items())
+    return found(*disks, disk("sdc", "C1"), blocks=blocks)
+
+
+@pytest.mark.parametrize(
+    ("points", "kept"),
+    [
+        (("mounted at /",), [True, True, False]),
+        (("mounted at /srv", "mounted at /boot"), [True, True, False]),
+        (("mounted at /srv",), [False, False, False]),
+        ((), [True, True, False]),
+    ],
+    ids=["root", "among others", "data", "nobody knows where"],
+)
+def test_every_disk_of_a_btrfs_of_the_running_system_is_kept(points, kept):
+    described = btrfs_of_two(*points)
+    assert [each.fields.get("keep", False) for each in described.disks] == kept
 
 
 ESP_CODE = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"

@@ -10,6 +10,7 @@ import pytest
 
 from raidplan.facts import read_machine
 from raidplan.facts.match import match
+from raidplan.facts.uses import User
 from raidplan.plan.disk_identity import DiskIdentity
 
 pytestmark = [pytest.mark.root, pytest.mark.in_turn(5)]
@@ -139,7 +140,7 @@ def test_mounted(loop, tmp_path):
         machine = read_machine((str(point),))
     finally:
         tool("umount", str(point))
-    assert machine.disk(loop).users == (f"mounted at {point}",)
+    assert machine.disk(loop).users == (User("mounted", str(point)),)
     assert machine.observe("mount", str(point))["source"] == loop
     assert machine.observe("directory", str(point)) == {"exists": True}
 

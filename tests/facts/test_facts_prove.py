@@ -1,6 +1,7 @@
 """Differences as values, and snapshots."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from raidplan.facts.failure import Failed
 from raidplan.facts.machine import Trace
 from raidplan.facts.problem import Problem
 from raidplan.facts.prove import Deviation, differences
+from raidplan.facts.uses import User
 from raidplan.plan.step import Proof
 
 ARRAY = {
@@ -68,7 +70,7 @@ def snapshot():
         1000,
         serial="0123",
         partitions=(part,),
-        users=("swap",),
+        users=(User("swap"),),
         traces=(Trace(0, "data", where="future"),),
     )
     return Machine(
@@ -82,6 +84,23 @@ def test_snapshot_and_back():
     assert Machine.from_data(json.loads(json.dumps(machine.to_data()))) == machine
 
 
+def test_a_snapshot_in_which_users_are_texts():
+    """Recorded before they were records; the text form is still that one."""
+    recorded = json.loads((Path(__file__).parent / "recorded/snapshot_users_as_texts.json").read_text())
+    machine = Machine.from_data(recorded)
+    kinds = [[user.kind for user in disk.users] for disk in machine.disks]
+    assert kinds == [["held", "mounted", *["held"] * 4, "swap", "held"], ["mounted", "btrfs", "loop"]]
+    assert [user for block in machine.blocks for user in block.uses] == [
+        User("swap"), User("mounted", "/data"), User("mounted", "/mnt"), User("mounted", "/"),
+    ]  # fmt: skip
+    assert json.loads(json.dumps(machine.to_data())) == recorded
+
+
+@pytest.mark.parametrize("text", ["swap", "swapped", "mounted at /a b", "held by vg-a (dm-0)", "behind /dev/loop1", "anything", ""])  # fmt: skip
+def test_a_user_and_its_text(text):
+    assert str(User.read(text)) == text and User.read(str(User.read(text))) == User.read(text)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -90,6 +109,8 @@ def test_snapshot_and_back():
         lambda data: data["disks"][0].update(size="1000"),
         lambda data: data["disks"][0].update(size=True),
         lambda data: data["disks"][0].pop("serial"),
+        lambda data: data["disks"][0].update(users="swap"),
+        lambda data: data["disks"][0].update(users=[1]),
         lambda data: data["disks"][0]["partitions"][0].update(start=None),
         lambda data: data["disks"][0]["traces"][0].update(where="elsewhere"),
         lambda data: data["unread"][0].update(case="elsewhere"),

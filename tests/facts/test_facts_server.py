@@ -12,6 +12,7 @@ from raidplan.facts.carriers import carriers_of
 from raidplan.facts.members import superblocks
 from raidplan.facts.problem import Problem
 from raidplan.facts.prove import Deviation, differences
+from raidplan.facts.uses import User
 from raidplan.plan.step import Proof
 
 S0 = "01234567-89ab-cdef-0123-456789abcdef"
@@ -49,7 +50,7 @@ def test_disks(machine):
 
 
 def test_users_of_everything_above_a_disk(machine):
-    assert machine.disk("/dev/sda").users == (
+    assert tuple(map(str, machine.disk("/dev/sda").users)) == (
         "held by md_s0",
         "mounted at /data",
         "held by md_r10",
@@ -60,7 +61,7 @@ def test_users_of_everything_above_a_disk(machine):
         "held by md_j5",
     )
     assert machine.disk("/dev/sdo").users == ()
-    assert machine.disk("/dev/sdn").users == ("mounted at /mnt",)
+    assert machine.disk("/dev/sdn").users == (User("mounted", "/mnt"),)
 
 
 def test_array(machine):

@@ -16,6 +16,7 @@ from raidplan.facts.machine import Trace
 from raidplan.facts.readings import Readings
 from raidplan.facts.signatures import Signature
 from raidplan.facts.unrecognised import read_unrecognised, unrecognised
+from raidplan.facts.uses import User
 from tests.images import MIB, image, put
 
 SIZE = 32 * MIB
@@ -54,7 +55,7 @@ def test_it_is_said_with_where_it_begins(readings: Readings) -> None:
         lambda readings: (replace(readings, blocks={"sda1": replace(PART, holders=("dm-0",)), "sda1p1": replace(PART, name="sda1p1", disk="md127")}), {}),
         lambda readings: (replace(readings, signatures={"/dev/sda1": [Signature("0x438", "ext4")], "/dev/md127": [Signature("0x0", "xfs")]}), {}),
         lambda readings: (replace(readings, unreadable={"/dev/sda1": "Input/output error", "/dev/md127": "closed"}), {}),
-        lambda readings: (readings, {"sda1": ["swap"], "md127": ["mounted at /srv"]}),
+        lambda readings: (readings, {"sda1": [User("swap")], "md127": [User("mounted", "/srv")]}),
     ],
     ids=["nobody writes over it", "held", "libblkid knows it", "it cannot be read", "in use"],
 )  # fmt: skip

@@ -20,6 +20,7 @@ from raidplan.facts.block_devices import SAFE_NAME, signature_at
 from raidplan.facts.disks import parse_lsblk
 from raidplan.facts.match import match, meaningful
 from raidplan.facts.signatures import parse_wipefs
+from raidplan.facts.uses import User
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.step import WriteBlock
 from tests.apply.stacks import LAYOUT, OLD, decided, old_pair, plan_of
@@ -166,9 +167,9 @@ def test_what_stands_on_what_is_read_whole(server: Server) -> None:
     blocks = {block.name: block for block in server.read().blocks}
     assert blocks["md_s0"].below == ("sda1", "sdb1", "sdc1", "sdd1", "sde1", "sdf1")
     assert blocks["md_s0"].node == "/dev/disk/by-id/md-uuid-01234567:89abcdef:01234567:89abcdef"
-    assert blocks["md_s0"].uses == ("mounted at /data",) and blocks["md_s0"].content == ("ext4 'data'",)
+    assert blocks["md_s0"].uses == (User("mounted", "/data"),) and blocks["md_s0"].content == ("ext4 'data'",)
     assert (blocks["dm-0"].kind, blocks["dm-0"].group) == ("volume", "QZ1gHf-9DaL-abl7-V4qN-Yqsb-HX7k-a580W8")
-    assert blocks["dm-0"].uses == ("swap",) and blocks["dm-0"].below == ("md_r10",)
+    assert blocks["dm-0"].uses == (User("swap"),) and blocks["dm-0"].below == ("md_r10",)
     assert (*map(str, blocks["sda"].found[:4]),) == (
         "0 0x200 gpt", "0 0x1ffffe00 gpt", "0 0x1fe PMBR", "1 0x1000 linux_raid_member 01234567-89ab-cdef-0123-456789abcdef",
     )  # fmt: skip

@@ -25,7 +25,7 @@ from raidplan.plan.places import (
     UDEV_RULES,
 )
 from raidplan.plan.step import Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
-from raidplan.plan.switches import RESTART_MONITOR, switch
+from raidplan.plan.switches import RESTART_MONITOR, scrub
 
 BACK = "back."
 """The beginning of the ids of these steps."""
@@ -153,7 +153,7 @@ def _check(plan: Plan, machine: Machine) -> tuple[Step, ...]:
     timers = _step(
         "scrub",
         "give the check for latent errors back to the distribution, as the layout no longer asks for it",
-        switch(plan.target, "disable" if by_cron else "enable", *CHECK),
+        scrub(plan.target, None)[by_cron],
         *CHECK,
     )
     say = f"remove raidplan's block from {DEFAULTS}, which kept cron from starting the check"

@@ -48,8 +48,8 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
             if not _pending(step, machine, kept, past):
                 kept |= {each.id: each for each in left_behind(step, machine, plan, past)}
                 continue
-            due, reasons = _due(step, machine, plan, past)
-            kept |= {each.id: each for each in due}
+            again, reasons = _due(step, machine, plan, past)
+            kept |= {each.id: each for each in again}
             refusals += reasons
         except Refused as error:
             refusals.append(_placed(error, step))
@@ -59,14 +59,14 @@ def compare(plan: Plan, machine: Machine, past: Past) -> tuple[Plan, list[Refusa
     # machine, which calls none.
     names = {step.id: step for step in name_links(plan, unnamed, machine)}
     first = {step.id: step for step in kept.values() if step.phase == "prepare"} | names
-    rest = [step for step in kept.values() if step.id not in first]
-    shown = {step.planned_for: step.id for step in rest if step.changes and step.awaits}
-    rest = [
+    due = [step for step in kept.values() if step.id not in first]
+    shown = {step.planned_for: step.id for step in due if step.changes and step.awaits}
+    linked = [
         replace(step, needs=(*step.needs, *names, *(shown[n] for n in step.needs if n in shown)))
-        for step in rest
+        for step in due
     ]
-    rest = sorted(_behind_tables(rest, kept | names), key=lambda step: step.phase == "sync")
-    left = [*(step.among(first) for step in first.values()), *(step.among(kept | names) for step in rest)]
+    ordered = sorted(_behind_tables(linked, kept | names), key=lambda step: step.phase == "sync")
+    left = [*(step.among(first) for step in first.values()), *(step.among(kept | names) for step in ordered)]
     return replace(plan, steps=tuple(left)), refusals
 
 

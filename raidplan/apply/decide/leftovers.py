@@ -14,7 +14,7 @@ from raidplan.base.magic import MEMBER, PHYSICAL_VOLUME, Content
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import texts
-from raidplan.facts.uses import Use, of_text, use
+from raidplan.facts.uses import Use, User, of_text, use
 from raidplan.plan.loss import Loss, loss
 from raidplan.plan.partitions import partition_rows
 from raidplan.plan.step import Proof
@@ -125,11 +125,11 @@ def _standing(device: str, known: list[str], machine: Machine) -> Iterator[Use]:
 def _in_use(device: str, machine: Machine) -> Iterator[Use]:
     uses = [use for block in machine.blocks if block.identity == device for use in block.uses]
     mounts = machine.objects.get("mount", {}).items()
-    uses += [f"mounted at {escaped(point)}" for point, found in mounts if found.get("source") == device]
+    uses += [User("mounted", escaped(point)) for point, found in mounts if found.get("source") == device]
     for found in machine.objects.get("swap", {}).values():
-        uses += ["swap"] if found.get("device") == device and found.get("active") else []
+        uses += [User("swap")] if found.get("device") == device and found.get("active") else []
     if uses:
-        yield use("used", _called(device, machine), uses=tuple(dict.fromkeys(uses)))
+        yield use("used", _called(device, machine), uses=tuple(map(str, dict.fromkeys(uses))))
     yield from map(of_text, texts((machine.observe("content", device) or {}).get("used")))
 
 

@@ -41,7 +41,7 @@ def as_found(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: 
             if step and step.proof and block and block.size:
                 ends_only = may_be_wiped(plan, stack, block.name) and _moves(step, block)
                 found[target] = _read(
-                    step, block, target, disks.get(Identity.read(block.identity).disk), ends_only=ends_only
+                    step, block, disks.get(Identity.read(block.identity).disk), ends_only=ends_only
                 )
     return found
 
@@ -72,9 +72,7 @@ def _moves(step: Step, block: BlockFact) -> bool:
     return bool(step.proof and step.proof.kind == "array") or block.kind not in ("disk", "partition")
 
 
-def _read(
-    step: Step, block: BlockFact, target: str, disk: DiskFact | None, *, ends_only: bool
-) -> DeviceAsFound:
+def _read(step: Step, block: BlockFact, disk: DiskFact | None, *, ends_only: bool) -> DeviceAsFound:
     proof = step.proof
     array = proof if proof and proof.kind == "array" else None
     journal = bool(array and block.identity == array.expect.get("journal"))

@@ -66,18 +66,8 @@ class Situation:
         """The partitions, arrays and volumes that must be blank and are not, by their names in steps: the content of each, and
         who uses it. By what they are: an array that runs as md127 gets the name that steps call it by only later.
         """
-        stack, holders = Stack(self.machine, self.disks), dict[str, list[BlockFact]]()
-        for block in self.machine.blocks:
-            for name in block.below:
-                holders.setdefault(name, []).append(block)
-        found = {
-            target: [
-                *block.uses,
-                *(f"held by {stack.called(one)}" for one in holders.get(block.name, ())),
-                *block.content,
-            ]
-            for target, block in self.blocks.items()
-        }
+        stack = Stack(self.machine, self.disks)
+        found = {target: stack.stains(block.name) for target, block in self.blocks.items()}
         return {target: words for target, words in found.items() if words}
 
     @property

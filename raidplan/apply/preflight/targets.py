@@ -21,7 +21,7 @@ def disks_blank(situation: Situation) -> Iterator[Refusal]:
     """Content on a disk, in use or not, that somebody could miss."""
     for name, disk in situation.written_disks.items():
         found = [*map(words, disk.traces)] or [*disk.signatures]
-        found = [*disk.users, *(f"partition {part.node}" for part in disk.partitions), *found]
+        found = [*map(str, disk.users), *(f"partition {part.node}" for part in disk.partitions), *found]
         if found:
             yield refusal("disk-not-blank", place=name, node=disk.node, found=tuple(found))
         if disk.read_only:

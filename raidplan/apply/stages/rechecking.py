@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from raidplan.apply.decide.as_found import AsFound
 from raidplan.apply.decide.cut_clearing import left_to_clear, with_rests_of_members
 from raidplan.apply.decide.reading_again import as_found
 from raidplan.apply.decide.recheck import look_closer
-from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.past import Past, Rest
 from raidplan.apply.stages.matching import Asked, Matched
-from raidplan.apply.stages.resuming import Rechecked
+from raidplan.facts import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Rechecked:
+    """The machine with what only a second look at the devices of interrupted steps shows."""
+
+    machine: Machine
+    rests: Mapping[str, Rest] = field(default_factory=dict)
+    """The rests of interrupted clearings, by device as steps name it."""
+    found: Mapping[str, AsFound] = field(default_factory=dict)
+    """The devices of interrupted steps as they were before, by the same names."""
 
 
 def recheck(asked: Asked, matched: Matched, past: Past, *, here: bool) -> Rechecked:

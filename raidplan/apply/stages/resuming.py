@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from raidplan.apply.decide.as_found import AsFound
 from raidplan.apply.decide.stale_signatures import without_stale
 from raidplan.apply.journal.past import Past, Rest
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.facts import Machine
 
-
-@dataclass(frozen=True, slots=True)
-class Rechecked:
-    """The machine with what only a second look at the devices of interrupted steps shows; `rechecking.py` makes it."""
-
-    machine: Machine
-    rests: Mapping[str, Rest] = field(default_factory=dict)
-    """The rests of interrupted clearings, by device as steps name it."""
-    found: Mapping[str, AsFound] = field(default_factory=dict)
-    """The devices of interrupted steps as they were before, by the same names."""
+if TYPE_CHECKING:  # for the type alone: what makes the value reads devices, which no function here can
+    from raidplan.apply.stages.rechecking import Rechecked
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ def reasons_to_keep(cleared: Cleared) -> Iterator[Refusal]:
     for block in blocks:
         called = stack.called(block)
         for use in block.uses:
-            yield refusal("in-use", place=called, use=use)
+            yield refusal("in-use", place=called, use=str(use))
         yield from _not_understood(cleared, block)
         yield from _hidden_from_lvm(cleared, block)
     yield from _shared_arrays(cleared)

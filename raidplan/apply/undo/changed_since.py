@@ -74,7 +74,7 @@ def _reasons(
                 return
             back[place] = old
     if back and disk.users:
-        yield reason("in-use", users=disk.users)
+        yield reason("in-use", users=tuple(map(str, disk.users)))
 
 
 def _other_table(step: Step, copy: Copy, past: Past, machine: Machine, reason: Reason) -> Iterator[Refusal]:
