@@ -75,8 +75,11 @@ class Btrfs(FilesystemType):
         return 0
 
     def as_made(self, read: Reader, again: Reader) -> bool:
-        """The generation is mkfs's: each mount for writing begins a new one (`generation` of `struct btrfs_super_block`)."""
-        return read(SUPERBLOCK + 0x48, 8) == again(SUPERBLOCK + 0x48, 8)
+        """The generation is mkfs's, and there is no log tree (`generation` and `log_root` of `struct btrfs_super_block`).
+
+        Each commit begins a new generation; before the first one, 30 s after a mount, fsync(2) writes a log tree alone.
+        """
+        return all(read(SUPERBLOCK + at, 8) == again(SUPERBLOCK + at, 8) for at in (0x48, 0x60))
 
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
         return (mounted or node, label)
