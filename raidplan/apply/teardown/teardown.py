@@ -179,7 +179,7 @@ def _carriers(plan: Plan) -> dict[str, str]:
 
 
 def _ghosts(cleared: Cleared, carriers: Mapping[str, str]) -> dict[str, Step]:
-    """The steps that clear new arrays and volumes, by node, where all that is below may be wiped.
+    """The steps that clear new arrays, volumes and opened encryptions, by node, where all that is below may be wiped.
 
     Also on disks that looked blank: a superblock deep inside them shows only once an array begins just before it.
     """
@@ -193,14 +193,32 @@ def _ghosts(cleared: Cleared, carriers: Mapping[str, str]) -> dict[str, Step]:
         if step.phase not in NEW_DEVICES or not all(carriers.get(one, one) in touched for one in on):
             continue
         touched.add(made)
-        if step.proof and step.proof.kind in ("array", "volume") and step.awaits:
+        if (
+            step.proof
+            and step.awaits
+            and (step.proof.kind in ("array", "volume") or _is_new_mapping(step, cleared.left))
+        ):
             found[step.awaits[0]] = _ghost(step, cleared.left)
     return found
 
 
+def _is_new_mapping(step: Step, left: Plan) -> bool:
+    """Whether the step opens an encryption whose header is made right before: what shows in one that stands may be somebody's.
+
+    One with a random key is known by its name and not by a header; the next boot shows other bytes at its ends.
+    """
+    headers = {
+        each.proof.key
+        for each in left.steps
+        if each.creates and each.proof and each.proof.kind == "encryption"
+    }
+    return step.proof is not None and step.proof.kind == "mapping" and step.proof.key in headers
+
+
 def _ghost(made: Step, left: Plan) -> Step:
     name, node = made.targets[0], made.awaits[0]
-    makers = [step for step in left.steps if step.phase == made.phase and step.targets[0] == name]
+    named = (step for step in left.steps if step.phase == made.phase and step.targets[0] == name)
+    makers = [step for step in named if node not in step.guard]
     return Step(
         id=f"ghosts.{name}",
         phase=made.phase,
