@@ -57,7 +57,11 @@ def _is_unwritten(root: Path, array: Block, blocks: Mapping[str, Block]) -> bool
     """
     readers = [(reader_of(root, name, blocks), blocks[name].size) for name in array.slaves if name in blocks]
     found = [(one, read) for read, size in readers for one in superblocks(read, size)]
-    if not found or len(found) != len(array.slaves) or any(one.problem or one.role == "journal" for one, _ in found):
+    if (
+        not found
+        or len(found) != len(array.slaves)
+        or any(one.problem or one.role == "journal" for one, _ in found)
+    ):
         return False
     forms = {(one.uuid, one.level, one.devices, one.layout) for one, _ in found}
     (_, name, members, layout), *others = forms

@@ -39,5 +39,7 @@ def back(target: str, unit: str, verb: str) -> tuple[str, ...]:
     return ("systemctl", opposite, unit)
 
 
+MONITOR_TOLD = "config.monitor"
+"""The id of the step that lets the monitor read the address of alarms."""
 RESTART_MONITOR = ("systemctl", "--no-block", "restart", MONITOR)
 """Where no address is left in any configuration the monitor exits at once (Monitor.c of mdadm), which is no failure here."""

@@ -20,7 +20,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.ranges import BACK, FRONT, ends_of, joined, offsets
 from raidplan.plan.order import ordered
-from raidplan.plan.origin import GHOST, TEARDOWN
+from raidplan.plan.origin import GHOST, TEARDOWN, id_of_ghost, id_of_zero
 from raidplan.plan.phases import NEW_DEVICES
 from raidplan.plan.step import Plan, Run, Step, Zero
 
@@ -115,7 +115,7 @@ def _target(
         # By its first bytes nobody would know again what was listed, and the first clearing does not reach them either.
         found, destroys = [], earlier.losses[node]
     return Step(
-        id=f"teardown.{named.rpartition('/')[2]}.zero",
+        id=id_of_zero(named.rpartition("/")[2]),
         phase="teardown",
         say=f"clear every place on {called} where something is or would be found",
         action=Zero(
@@ -220,7 +220,7 @@ def _ghost(made: Step, left: Plan) -> Step:
     named = (step for step in left.steps if step.phase == made.phase and step.targets[0] == name)
     makers = [step for step in named if node not in step.guard]
     return Step(
-        id=f"ghosts.{name}",
+        id=id_of_ghost(name),
         phase=made.phase,
         say=f"wipe stale signatures from the newly created {name}",
         action=Zero(node, ((0, FRONT), (-BACK, BACK))),
