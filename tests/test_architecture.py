@@ -152,6 +152,29 @@ def test_no_code_asks_an_id_why_a_step_is_there() -> None:
     assert users == {"plan/origin.py", "plan/codec.py", "apply/journal/past.py", "apply/journal/records.py"}
 
 
+BUILT = re.compile(
+    r"""f?"(?:teardown|ghosts)\.[^"\s]*\{|\{[\w.]*\}?\{?(?:ADDED|CLEARS)\}|\{[\w.]*\bid\}\+"""
+    r"""|f"[^"\n]*\{[^"\n]*"\)? (?:not )?in (?:\w+\.)*past\.(?:begun|ended|finished|run|standing|ours|order)\b"""
+)
+"""Code that puts the id of a step together which a run adds, or asks the journal for one that it puts together there."""
+
+
+def test_an_id_that_the_journal_is_asked_for_is_built_in_one_function() -> None:
+    """Its maker and the one who asks call that; built in two places, one of them would ask in vain once the other has changed."""
+    for line in (
+        'cleared = f"teardown.{step.targets[0]}.zero" if step.new_partitions else f"ghosts.{step.targets[0]}"',
+        'STOPPED = "teardown.array.{}.stop"',
+        'return f"{step.id}{ADDED}{FILLED}" in past.begun | past.ended',
+        'after = (f"{step.id}{CLEARS}1",)',
+        'f"{step.id}+release"',
+        'if f"disk.{name}.partition" in difference.past.ended:',
+    ):
+        assert BUILT.search(line), line
+    found = {str(file.relative_to(PACKAGE)) for file in FILES if BUILT.search(file.read_text())}
+    # The layers that are taken apart have ids that nobody asks for.
+    assert found == {"plan/origin.py", "plan/step.py", "apply/teardown/layers.py"}
+
+
 def test_no_code_cuts_up_the_name_of_a_rule_or_the_reason_of_a_step() -> None:
     """What the findings of a rule are like stands in its declaration."""
     asked = re.compile(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from raidplan.base.levels import LEVELS
 from raidplan.plan.places import CHECK, DEFAULTS, MONITOR
 from raidplan.plan.step import Proof, Step, WriteBlock
-from raidplan.plan.switches import MONITOR_READS, scrub
+from raidplan.plan.switches import MONITOR_READS, MONITOR_STEP, scrub
 from raidplan.topology import Topology
 
 EVERY = "all arrays of this machine, also those that no layout names"
@@ -28,7 +28,7 @@ def watch_steps(topology: Topology) -> Iterator[Step]:
 def _monitor(mail: str) -> Step:
     """udev starts the monitor with the first array; one that runs keeps the address it read then."""
     return Step(
-        id="config.monitor",
+        id=MONITOR_STEP,
         phase="configure",
         say=f"let the monitor read its configuration again, so that it writes to {mail}",
         action=MONITOR_READS,

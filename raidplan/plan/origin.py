@@ -21,6 +21,21 @@ LAYOUT = Origin()
 TEARDOWN, GHOST, RELEASE = Origin("teardown"), Origin("ghost"), Origin("release")
 
 
+def id_of_zero(name: str) -> str:
+    """The id of the step that clears the places on an obstacle; `name` as the layout has it, or the last word of a node."""
+    return f"teardown.{name}.zero"
+
+
+def id_of_stop(uuid: str) -> str:
+    """The id of the step that stops an array which is in the way."""
+    return f"teardown.array.{uuid}.stop"
+
+
+def id_of_ghost(name: str) -> str:
+    """The id of the step that clears stale signatures in a new device of the layout."""
+    return f"ghosts.{name}"
+
+
 def origin_of_id(id: str) -> Origin:
     """The origin by the id of a step, in earlier plan files and journals, which tell nothing else. No other code looks at
     ids."""

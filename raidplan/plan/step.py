@@ -221,6 +221,10 @@ class Step:
         """The step writes over a device: never run where something else exists already."""
         return bool(self.guard)
 
+    def added(self, verb: str) -> str:
+        """The id of a step that is added for this one on one machine."""
+        return f"{self.id}{ADDED}{verb}"
+
     @property
     def behind_links(self) -> tuple[str, ...]:
         """The devices (as in `guard`) of whose content, or partitions, udev makes the links that it awaits."""
@@ -234,9 +238,6 @@ class Step:
 
 ADDED = "+"
 """The separator between a step's id and the name of a step added for it on one machine; no name in a layout holds it."""
-
-CLEARS = f"{ADDED}clear."
-"""The separator before the number of a step that clears a device of an interrupted step."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,5 +57,7 @@ def scrub(target: str, often: str | None) -> tuple[Run, ...]:
 
 MONITOR_READS = Run(("systemctl", "restart", MONITOR))
 """One that runs keeps the address of alarms that it read when it began."""
+MONITOR_STEP = "config.monitor"
+"""The id of the step that lets the monitor read the address of alarms."""
 RESTART_MONITOR = ("systemctl", "--no-block", "restart", MONITOR)
 """Where no address is left in any configuration the monitor exits at once (Monitor.c of mdadm), which is no failure here."""

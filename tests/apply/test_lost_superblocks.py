@@ -13,7 +13,6 @@ from raidplan.apply.decide.lost_superblocks import create_again, superblocks_los
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
-from raidplan.apply.teardown.layers import STOPPED
 from raidplan.base.identity import md_form
 from raidplan.base.size import KIB, MIB
 from raidplan.cli import OK, REFUSED
@@ -22,6 +21,7 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.match import match
 from raidplan.plan.identities import PARTITION, identity_of
+from raidplan.plan.origin import id_of_stop
 from raidplan.plan.step import Plan, Run, Step
 from raidplan.render.refusals import refusal_text
 from tests.apply import runs
@@ -188,7 +188,7 @@ def test_what_a_run_has_given_up_and_stopped_is_no_such_array(tmp_path: Path) ->
     uuid, _ = lost(state, "p")
     past, machine = read_past(tmp_path / "root/var/lib/raidplan"), read(plan, tmp_path / "root", state)
     assert list(superblocks_lost(plan, machine, past))
-    assert not list(superblocks_lost(plan, machine, replace(past, ended=frozenset({STOPPED.format(uuid)}))))
+    assert not list(superblocks_lost(plan, machine, replace(past, ended=frozenset({id_of_stop(uuid)}))))
     assert not list(superblocks_lost(plan, machine, replace(past, begun=frozenset({"array.p.create"}))))
     assert not list(superblocks_lost(plan, machine, Past())), "no journal knows it"
     assert not list(superblocks_lost(plan, replace(machine, blocks=()), past)), "no device is there"

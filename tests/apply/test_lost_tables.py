@@ -15,12 +15,12 @@ from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.stages.matching import asked_for, match_disks, match_journal
-from raidplan.apply.teardown.layers import STOPPED
 from raidplan.base.size import MIB
 from raidplan.cli import OK, REFUSED
 from raidplan.cli.adopt import _record
 from raidplan.facts import Machine
 from raidplan.facts.machine import PartitionFact, Trace
+from raidplan.plan.origin import id_of_stop
 from raidplan.plan.step import Plan
 from raidplan.render.refusals import refusal_text
 from tests.apply.asleep import not_assembled, unchanged, wiping
@@ -194,7 +194,7 @@ def test_what_was_given_up_or_is_used_otherwise_is_no_such_disk(zapped: State, t
     plan, past = plan_of(tmp_path), read_past(tmp_path / "root/var/lib/raidplan")
     there = Simulated(plan, tmp_path / "root", zapped).read(plan)
     keys = [step.proof.key for step in plan.steps if step.proof and step.proof.kind == "array"]
-    stopped = frozenset(map(STOPPED.format, keys))
+    stopped = frozenset(map(id_of_stop, keys))
     assert found(plan, there, past) == [*OF]
     assert not found(plan, there, replace(past, is_open=True, ended=stopped)), "a run takes them apart"
     assert not found(plan, there, Past()), "no journal knows them"

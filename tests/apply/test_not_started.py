@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 
 from raidplan.apply.decide.not_started import not_started as asleep
-from raidplan.apply.decide.redo_steps import CLEARS
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal
-from raidplan.apply.teardown.layers import STOPPED
 from raidplan.base.identity import md_form
 from raidplan.cli import REFUSED
 from raidplan.cli.adopt import _record
+from raidplan.plan.origin import id_of_stop
 from tests.apply.asleep import not_assembled, not_started, unchanged, wiping
 from tests.apply.earlier import plan_of, standing
 from tests.apply.runs import apply, impatient, machine
@@ -101,7 +100,7 @@ def test_what_was_given_up_and_stopped_is_cleared_by_the_run_that_goes_on(tmp_pa
     not_assembled(state, "a")
     (create,) = (step.id for step in plan.steps if step.proof and step.creates and step.proof.key == uuid)
     machine = Simulated(plan, tmp_path / "root", state).read(plan)
-    stopped = frozenset({STOPPED.format(uuid)})
+    stopped = frozenset({id_of_stop(uuid)})
     assert not list(asleep(plan, machine, Past(is_open=True, begun=stopped)))
     assert not list(asleep(plan, machine, Past(is_open=True, ended=stopped)))
     assert list(asleep(plan, machine, Past(is_open=True, ended=stopped | {create}))), "it was made since"
@@ -149,7 +148,7 @@ def test_what_a_cut_off_step_left_is_stopped_and_made_anew(how: str, tmp_path: P
         found |= {"node": (node := "/dev/md127"), "device": "md127", "links": ["a_0"]}
     ids = [step.id for step in decided(tmp_path, tmp_path / "root", state).left.steps if ".a." in step.id]
     cleared = ids[: ids.index("array.a.create")]
-    assert cleared == [f"array.a.create{CLEARS}{number}" for number in range(1, len(cleared) + 1)] != []
+    assert cleared == [f"array.a.create+clear.{number}" for number in range(1, len(cleared) + 1)] != []
     world = Simulated(plan_of(tmp_path), tmp_path / "root", state)
     assert apply(plan_of(tmp_path), world) == "done"
     programs = [what for kind, what in world.effects if kind == "run" and what.startswith("mdadm")]

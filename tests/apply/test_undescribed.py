@@ -12,7 +12,7 @@ import pytest
 
 from raidplan.apply import work
 from raidplan.apply.change.obsolete import Mounted, Prioritised, Standing, Tuned
-from raidplan.apply.change.remove_configuration import DEGRADED, MAIL, removals
+from raidplan.apply.change.remove_configuration import DEGRADED, removals
 from raidplan.apply.configuration.blocks import BrokenBlock, wanted_text
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
@@ -21,6 +21,7 @@ from raidplan.facts.host import READ_WHOLE
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.places import CHECK, CHECK_OF_CRON, INITRAMFS_ASIDE
 from raidplan.plan.step import Plan, Run, WriteBlock, WriteFile
+from raidplan.plan.switches import MONITOR_STEP
 from raidplan.render.obsolete import obsolete_text
 from tests.apply.earlier import plan_of
 from tests.apply.left import Kills
@@ -195,7 +196,7 @@ def test_below_a_target_no_program_of_the_rescue_system_is_told(
     """Its own systemd, udev and monitor have read none of these files, and its timer is not the one that was masked."""
     root = tmp_path / "root"
     world = Simulated(plan_of(tmp_path, bare), root, again(before, root))
-    machine, past = world.read(world.plan), Past(finished=frozenset({DEGRADED, MAIL}))
+    machine, past = world.read(world.plan), Past(finished=frozenset({DEGRADED, MONITOR_STEP}))
     here = {step.id for step in removals(world.plan, machine, past)}
     below = [*removals(replace(world.plan, target="/mnt"), machine, past)]
     runs = {step.id: step.action.argv for step in below if isinstance(step.action, Run)}

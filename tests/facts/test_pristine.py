@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
-import shutil
 import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from shutil import which
 
 import pytest
 
 from raidplan.base.filesystems import FILESYSTEMS
-from raidplan.base.filesystems.btrfs import BTRFS
-from raidplan.base.reader import Reader
 
 MIB = 2**20
 
 
 def made(file: Path, *argv: str, size: int = 64 * MIB) -> Path:
-    if shutil.which(argv[0]) is None:
+    if which(argv[0]) is None:
         pytest.skip(f"no {argv[0]} here")
     with file.open("wb") as opened:
         opened.truncate(size)
@@ -27,17 +25,13 @@ def made(file: Path, *argv: str, size: int = 64 * MIB) -> Path:
     return file
 
 
-def reader(file: Path) -> Reader:
+def asked(file: Path, kind: str) -> bool:
     def read(offset: int, size: int) -> bytes:
         with file.open("rb") as opened:
             opened.seek(offset)
             return opened.read(size)
 
-    return read
-
-
-def asked(file: Path, kind: str) -> bool:
-    return kind in FILESYSTEMS and FILESYSTEMS[kind].untouched(reader(file))
+    return kind in FILESYSTEMS and FILESYSTEMS[kind].untouched(read)
 
 
 def patched(file: Path, at: int, data: bytes) -> Path:
@@ -131,16 +125,6 @@ def log_of(file: Path) -> int:
         struct.unpack_from(form, sb, at) for form, at in ((">I", 4), (">Q", 48), (">I", 84))
     )
     return int(((log >> sb[124]) * blocks + (log & ((1 << sb[124]) - 1))) * block)
-
-
-def test_btrfs_until_a_commit_or_a_synced_file(tmp_path: Path) -> None:
-    """fsync(2) before the first commit leaves the generation, and writes a tree of the log."""
-    file = made(tmp_path / "image", "mkfs.btrfs", "--quiet", size=300 * MIB)
-    as_made = reader(Path(shutil.copy(file, tmp_path / "again")))
-    assert BTRFS.as_made(reader(file), as_made)
-    for field, data in ((0x48, b"\7"), (0x60, struct.pack("<Q", 30457856))):
-        used = patched(Path(shutil.copy(file, tmp_path / "used")), 65536 + field, data)
-        assert not BTRFS.as_made(reader(used), as_made), field
 
 
 def test_what_cannot_be_told_is_taken_for_used(tmp_path: Path) -> None:

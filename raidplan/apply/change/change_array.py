@@ -18,7 +18,7 @@ from raidplan.plan.changes import FAILED_REMOVED, SPARE_ADDED, SPARE_REMOVED, ar
 from raidplan.plan.identities import identity_of, made_nodes, node_of
 from raidplan.plan.loss import Loss, everything_on
 from raidplan.plan.origin import Origin
-from raidplan.plan.step import ADDED, Plan, Step, Zero
+from raidplan.plan.step import Plan, Step, Zero
 
 
 def consistency(difference: Difference) -> Iterator[Step]:
@@ -73,7 +73,7 @@ def spares(difference: Difference) -> Iterator[Step]:
         node = _safe_node(difference.called, identity, difference.plan)
         say = f"take the spare {node} out of {difference.step.targets[0]}"
         remove = difference.then(
-            f"remove.{_short(identity)}",
+            _removal(identity),
             say,
             argv(SPARE_REMOVED, node=difference.node, old=node),
             targets=(node,),
@@ -86,7 +86,7 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
     uuid = difference.step.proof.key if difference.step.proof else ""
     verb = f"spare.{_short(identity)}"
     before: tuple[str, ...] = ()
-    begun = f"{difference.step.id}{ADDED}{verb}" in difference.past.begun
+    begun = difference.step.added(verb) in difference.past.begun
     if begun and {*difference.machine.carried(identity)} == {member_of(uuid)}:
         # It was killed before the array took it; mdadm writes the superblock first. Without one, the guard decides.
         clear = forget_member(difference.step, identity, node, difference.machine)
@@ -112,7 +112,7 @@ def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterato
         return
     inside = {each for name in ("members", "spares", "faulty") for each in texts(found.get(name))}
     for identity in sorted(machine.objects.get("content", {})):
-        removed = f"{step.id}{ADDED}remove.{_short(identity)}"
+        removed = step.added(_removal(identity))
         ours = member_of(step.proof.key) in machine.carried(identity)
         if ours and identity not in inside and removed in past.begun | past.ended:
             node = _safe_node(runs_as(step.awaits[0], found), identity, plan, "left-spare")
@@ -133,7 +133,7 @@ def forget_member(
     block = next((block for block in machine.blocks if block.identity == identity), None)
     found = tuple(one for one in block.found if one.content == member_of(uuid)) if block else ()
     return Step(
-        id=f"{step.id}{ADDED}forget.{_short(identity)}",
+        id=step.added(f"forget.{_short(identity)}"),
         phase=step.phase,
         say=f"let {node} forget that it belonged to {name}",
         action=Zero(node, _superblock_last(block, step), found),
@@ -173,6 +173,11 @@ def _of_layout(plan: Plan) -> set[str]:
     """The disks of a plan and the partitions of their tables, as proofs call them."""
     parts = {row.identity for step in plan.steps if step.proof for row in step.proof.partitions}
     return parts | {disk_word(disk.name) for disk in plan.disks}
+
+
+def _removal(identity: str) -> str:
+    """The verb of the step that takes a spare out."""
+    return f"remove.{_short(identity)}"
 
 
 def _short(identity: str) -> str:

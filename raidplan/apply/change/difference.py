@@ -21,7 +21,7 @@ from raidplan.plan.identities import identity_of, made_nodes, node_of
 from raidplan.plan.loss import Loss
 from raidplan.plan.origin import Origin
 from raidplan.plan.partitions import partition_rows
-from raidplan.plan.step import ADDED, Plan, Proof, Run, Step, Value
+from raidplan.plan.step import Plan, Proof, Run, Step, Value
 
 UNASKED = ("--yes", "--quiet")
 """Options of a plan's command that a person does without: LVM asks before it writes over anything."""
@@ -235,7 +235,7 @@ class Difference:
         proof = self.step.proof
         assert proof is not None
         return Step(
-            id=f"{self.step.id}{ADDED}{verb}",
+            id=self.step.added(verb),
             phase=self.step.phase,
             say=escaped(say),
             action=Run(tuple(argv)),

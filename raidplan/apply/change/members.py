@@ -22,7 +22,7 @@ from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.loss import everything_on
 from raidplan.plan.origin import Origin
 from raidplan.plan.read_by_grub import read_by_grub
-from raidplan.plan.step import ADDED, Plan, Proof, SetAttribute, Step, Value
+from raidplan.plan.step import Plan, Proof, SetAttribute, Step, Value
 
 MISSING = "missing"
 SYNC = "/sys/block/{{{}}}/md/sync_action"
@@ -74,7 +74,7 @@ def _added(difference: Difference, node: str, devices: list[str], forgetting: li
 def _released(step: Step, release: SetAttribute, added: list[Step]) -> Step:
     """The step that lets the rebuild begin: mdadm freezes the array while it adds members, and leaves it so if it is killed."""
     return Step(
-        id=f"{step.id}{ADDED}release",
+        id=step.added("release"),
         phase="sync",
         say=f"let the rebuild of {step.targets[0]} begin, which the interrupted step holds",
         action=release,
@@ -145,7 +145,7 @@ def unreadable_by_grub(plan: Plan, machine: Machine) -> Iterator[tuple[Step, str
 
 def _was_begun(past: Past, step: Step) -> bool:
     """Whether the open run started to add members to this array."""
-    return f"{step.id}{ADDED}{FILLED}" in past.begun | past.ended
+    return step.added(FILLED) in past.begun | past.ended
 
 
 def _elsewhere(difference: Difference, ours: list[str]) -> Iterator[str]:
@@ -223,4 +223,4 @@ def _was_ours(identity: str, difference: Difference) -> bool:
     node = _empty(difference).get(identity, "")
     uuid = step.proof.key if step.proof else ""
     only = {*difference.machine.carried(identity)} <= {member_of(uuid)}
-    return only and node in past.ours.get(f"{step.id}{ADDED}{FILLED}", ())
+    return only and node in past.ours.get(step.added(FILLED), ())

@@ -25,12 +25,12 @@ from raidplan.plan.places import (
     UDEV_RULES,
 )
 from raidplan.plan.step import Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
-from raidplan.plan.switches import RESTART_MONITOR, scrub
+from raidplan.plan.switches import MONITOR_STEP, RESTART_MONITOR, scrub
 
 BACK = "back."
 """The beginning of the ids of these steps."""
 RULES = f"{BACK}udev"
-DEGRADED, MAIL, NAMES = "config.degraded", "config.monitor", "mdadm.conf"
+DEGRADED, NAMES = "config.degraded", "mdadm.conf"
 
 
 def removals(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
@@ -59,7 +59,7 @@ def _removals(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
             yield from (step.among(()) for step in steps if step.follows and step.id not in past.ended)
     if DEGRADED in past.finished and all(step.id != DEGRADED for step in plan.steps):
         yield _unmask(plan.target)
-    if MAIL in past.finished and all(step.id != MAIL for step in plan.steps):
+    if MONITOR_STEP in past.finished and all(step.id != MONITOR_STEP for step in plan.steps):
         yield _unwatched()
 
 

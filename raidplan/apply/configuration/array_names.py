@@ -20,7 +20,7 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import texts
 from raidplan.plan.origin import Origin
 from raidplan.plan.places import CRYPTTAB, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
-from raidplan.plan.step import ADDED, Plan, RenewInitramfs, Step, WriteBlock
+from raidplan.plan.step import Plan, RenewInitramfs, Step, WriteBlock
 
 NAMES = "create names=yes\n"
 BY_NAME, BY_NUMBER = re.compile(r"/dev/md_(?!d\d)."), re.compile(r"/dev/(md\d+)(?:p\d+)?")
@@ -55,7 +55,7 @@ def in_its_own_step(step: Step, machine: Machine) -> list[Step]:
     first = replace(step, say=say, action=left)
     if left == action:
         return [first]
-    first = replace(first, id=f"{step.id}{ADDED}numbers", origin=Origin("change", step.id))
+    first = replace(first, id=step.added("numbers"), origin=Origin("change", step.id))
     return [first, replace(step, needs=(*step.needs, first.id))]
 
 

@@ -13,7 +13,6 @@ from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
-from raidplan.apply.teardown.layers import STOPPED
 from raidplan.base.hidden import escaped
 from raidplan.base.size import KIB
 from raidplan.facts import Machine
@@ -22,6 +21,7 @@ from raidplan.facts.carriers import behind
 from raidplan.facts.machine import BlockFact, texts
 from raidplan.geometry.md_member import default_data_offset
 from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.origin import id_of_stop
 from raidplan.plan.step import Plan, Run, Step
 
 KEPT = ("--metadata=", "--homehost=", "--name=", "--uuid=", "--level=", "--raid-devices=", "--spare-devices=", "--chunk=",
@@ -91,7 +91,7 @@ def is_known_on(node: str, step: Step, plan: Plan, past: Past) -> bool:
 def is_given_up(step: Step, past: Past) -> bool:
     """The open run stopped the array, which a person gave up, and has not made it since."""
     assert step.proof is not None
-    return STOPPED.format(step.proof.key) in past.begun | past.ended and step.id not in past.ended
+    return id_of_stop(step.proof.key) in past.begun | past.ended and step.id not in past.ended
 
 
 def _stopped(step: Step, machine: Machine) -> str:

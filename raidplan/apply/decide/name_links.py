@@ -15,7 +15,7 @@ from raidplan.facts import Machine
 from raidplan.facts.host import NAMES
 from raidplan.facts.machine import Properties, texts
 from raidplan.plan.origin import Origin
-from raidplan.plan.step import ADDED, Action, Plan, Run, Step, WriteFile
+from raidplan.plan.step import Action, Plan, Run, Step, WriteFile
 
 LINKS = "/dev/md/"
 
@@ -103,7 +103,7 @@ def _step(
     awaits: tuple[str, ...] = (),
 ) -> Step:
     return Step(
-        id=f"{step.id}{ADDED}name.{verb}",
+        id=step.added(f"name.{verb}"),
         phase=step.phase,
         say=say,
         action=action,

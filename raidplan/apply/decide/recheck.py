@@ -80,21 +80,21 @@ def _device(
     if _on_encryption(block, machine):
         read = reader_of(Path("/"), block.name, read_blocks(Path("/")))
     disk = disks.get(Identity.read(identity).disk)
-    told = machine
+    sampled = machine
     try:
         # With the sectors that the step has found, old bytes are known from those that came since: of members not all that are read.
         known = past.sectors.get(step.id) and step.proof and step.proof.kind != "array"
         wiped = not known and may_be_wiped(plan, Stack(machine, disks), block.name)
         erased = step.id in past.erased or _is_joined(block)
         more = _as_made(step, identity, read, block.size, machine, clock, erased)
-        told = machine.with_more(more)
+        sampled = machine.with_more(more)
         rest = without_own_rest(read, past, step, target)
-        stains = _stains(step, identity, rest, block.size, told, disk, wiped, clock, erased)
+        stains = _stains(step, identity, rest, block.size, sampled, disk, wiped, clock, erased)
         amiss: dict[str, Value] = {"stain": next(stains, "")}
     except OSError as error:
         amiss, more = {"stain": f"what cannot be read ({error.strerror})"}, {}
     return more | {
-        ("content", identity): {"carries": [], **(told.observe("content", identity) or {}), **amiss}
+        ("content", identity): {"carries": [], **(sampled.observe("content", identity) or {}), **amiss}
     }
 
 

@@ -22,7 +22,7 @@ from raidplan.facts.ranges import behind_all, ends_of, joined, offsets
 from raidplan.facts.tables import extent
 from raidplan.plan.identities import identity_of
 from raidplan.plan.origin import Origin
-from raidplan.plan.step import CLEARS, Proof, Run, Step, Zero
+from raidplan.plan.step import Proof, Run, Step, Zero
 
 MOST_SECTOR = 4096
 """Bytes of the largest sector of a disk, with which a partition table takes most room."""
@@ -78,7 +78,7 @@ def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, s
         array = blocks.get(str(step.proof.identity))
         node = array.node if array and array.node else str(running["node"])
         yield _clear(step, 1, "stop", Run(("mdadm", "--stop", node)))
-        after = (f"{step.id}{CLEARS}1",)
+        after = (step.added(_clearing(1)),)
     for number, node in enumerate((node for node in ours if node in carried or lost[node]), 1 + len(after)):
         clear = _zero(node, blocks.get(identities[node]), step.proof)
         yield replace(_clear(step, number, "clear", clear, after), destroys=lost[node], clears=(node,))
@@ -132,9 +132,14 @@ def _file(step: Step, machine: Machine) -> Iterator[Step]:
     yield replace(_clear(step, 1, "delete", Run(("rm", "--force", file))), clears=(file,))
 
 
+def _clearing(number: int) -> str:
+    """The verb of a step that clears a device of an interrupted step."""
+    return f"clear.{number}"
+
+
 def _clear(step: Step, number: int, verb: str, action: Run | Zero, after: tuple[str, ...] = ()) -> Step:
     return Step(
-        id=f"{step.id}{CLEARS}{number}",
+        id=step.added(_clearing(number)),
         phase=step.phase,
         say=f"{verb} what is left of an interrupted step: {step.say}",
         action=action,

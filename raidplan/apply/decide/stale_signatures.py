@@ -12,6 +12,7 @@ from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.ranges import BACK, FRONT
 from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.origin import id_of_ghost, id_of_zero
 from raidplan.plan.step import Plan, Step
 
 
@@ -28,7 +29,7 @@ def without_stale(
 ) -> tuple[frozenset[str], Machine]:
     """Devices that the open run made on disks that may be wiped, as steps name them; and the machine without the stale
     signatures on them, which are old, since only the ends of those disks were cleared. Once the run has cleared the ends of an
-    array or a volume, or of the places of partitions before it made them, content at an end is new, and stays.
+    array, a volume or an encryption, or of the places of partitions before it made them, content at an end is new, and stays.
     """
     if not past.is_open:
         return frozenset(), machine
@@ -56,9 +57,11 @@ def without_stale(
 
 
 def _has_clear_ends(step: Step, past: Past) -> bool:
-    """Whether the run cleared both ends of what the step makes: of an array or a volume behind it, of partitions before."""
-    cleared = f"teardown.{step.targets[0]}.zero" if step.new_partitions else f"ghosts.{step.targets[0]}"
-    return bool(step.awaits) and cleared in past.ended
+    """Whether the run cleared both ends of what the step makes: of an array, a volume or an encryption behind it, of partitions before."""
+    if not step.awaits:
+        return False
+    cleared = id_of_zero if step.new_partitions else id_of_ghost
+    return cleared(step.targets[0]) in past.ended
 
 
 def _at_an_end(block: BlockFact) -> bool:

@@ -78,7 +78,7 @@ def written_on(target: str) -> tuple[Reader, int]:
     number = os.stat(target).st_rdev
     sys = (SYS_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve()
     read: Reader = partial(read_at, target)
-    if (sys / "dm").exists():
+    if (sys / "dm").exists() or (sys / "md").exists():
         read = reader_of(Path("/"), sys.name, block.read_blocks(Path("/")))
     return read, number_of(sys / "size") * SECTOR
 

@@ -10,11 +10,10 @@ from raidplan.apply.journal.past import Past
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.apply.stages.resuming import Resumed
 from raidplan.apply.teardown.cleared import BegunClearing, Cleared, Imagined
-from raidplan.apply.teardown.layers import STOPPED
 from raidplan.apply.teardown.teardown import take_apart
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
-from raidplan.plan.origin import TEARDOWN
+from raidplan.plan.origin import TEARDOWN, id_of_stop
 
 
 def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
@@ -36,7 +35,7 @@ def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
 def _as_if_stopped(past: Past, machine: Machine, either: Machine) -> Past:
     """The past in which this run has stopped the arrays that are only imagined away: they are given up, and have lost nothing."""
     arrays = machine.objects.get("array", {}).keys() - either.objects.get("array", {}).keys()
-    return replace(past, begun=past.begun | {STOPPED.format(uuid) for uuid in arrays}) if arrays else past
+    return replace(past, begun=past.begun | {id_of_stop(uuid) for uuid in arrays}) if arrays else past
 
 
 def _begun_clearing(resumed: Resumed) -> BegunClearing:

@@ -11,12 +11,11 @@ from raidplan.apply.teardown.never_removed import GROUP
 from raidplan.facts.machine import BlockFact, Properties, texts
 from raidplan.facts.ranges import ends_of, joined, offsets
 from raidplan.plan.loss import Loss
-from raidplan.plan.origin import TEARDOWN
+from raidplan.plan.origin import TEARDOWN, id_of_stop, id_of_zero
 from raidplan.plan.step import Run, Step, Zero
 
 WRITABLE = ("clean", "active", "active-idle", "write-pending", "read-auto")
 """States of an array that can be written to."""
-STOPPED = "teardown.array.{}.stop"
 """The id of the step that stops the array with a UUID."""
 
 
@@ -58,11 +57,11 @@ class Layers:
         stack = self.cleared.stack
         uuid, called = block.key, stack.called(block)
         if block.state in WRITABLE and block.size:
-            free = (self._clear(f"teardown.array.{uuid}.zero", block, free),)
+            free = (self._clear(id_of_zero(f"array.{uuid}"), block, free),)
         words = losses.array(stack, block, self.own)
         return (
             self._add(
-                STOPPED.format(uuid),
+                id_of_stop(uuid),
                 f"stop {called}",
                 Run(("mdadm", "--stop", block.node)),
                 free,

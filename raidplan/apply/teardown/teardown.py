@@ -20,7 +20,7 @@ from raidplan.facts import DiskFact, Machine
 from raidplan.facts.host import HOLD
 from raidplan.facts.ranges import BACK, FRONT, ends_of, joined, offsets
 from raidplan.plan.order import ordered
-from raidplan.plan.origin import GHOST, TEARDOWN
+from raidplan.plan.origin import GHOST, TEARDOWN, id_of_ghost, id_of_zero
 from raidplan.plan.phases import NEW_DEVICES
 from raidplan.plan.step import Plan, Run, Step, Zero
 
@@ -115,7 +115,7 @@ def _target(
         # By its first bytes nobody would know again what was listed, and the first clearing does not reach them either.
         found, destroys = [], earlier.losses[node]
     return Step(
-        id=f"teardown.{named.rpartition('/')[2]}.zero",
+        id=id_of_zero(named.rpartition("/")[2]),
         phase="teardown",
         say=f"clear every place on {called} where something is or would be found",
         action=Zero(
@@ -179,7 +179,7 @@ def _carriers(plan: Plan) -> dict[str, str]:
 
 
 def _ghosts(cleared: Cleared, carriers: Mapping[str, str]) -> dict[str, Step]:
-    """The steps that clear new arrays and volumes, by node, where all that is below may be wiped.
+    """The steps that clear new arrays, volumes and opened encryptions, by node, where all that is below may be wiped.
 
     Also on disks that looked blank: a superblock deep inside them shows only once an array begins just before it.
     """
@@ -193,16 +193,34 @@ def _ghosts(cleared: Cleared, carriers: Mapping[str, str]) -> dict[str, Step]:
         if step.phase not in NEW_DEVICES or not all(carriers.get(one, one) in touched for one in on):
             continue
         touched.add(made)
-        if step.proof and step.proof.kind in ("array", "volume") and step.awaits:
+        if (
+            step.proof
+            and step.awaits
+            and (step.proof.kind in ("array", "volume") or _is_new_mapping(step, cleared.left))
+        ):
             found[step.awaits[0]] = _ghost(step, cleared.left)
     return found
 
 
+def _is_new_mapping(step: Step, left: Plan) -> bool:
+    """Whether the step opens an encryption whose header is made right before: what shows in one that stands may be somebody's.
+
+    One with a random key is known by its name and not by a header; the next boot shows other bytes at its ends.
+    """
+    headers = {
+        each.proof.key
+        for each in left.steps
+        if each.creates and each.proof and each.proof.kind == "encryption"
+    }
+    return step.proof is not None and step.proof.kind == "mapping" and step.proof.key in headers
+
+
 def _ghost(made: Step, left: Plan) -> Step:
     name, node = made.targets[0], made.awaits[0]
-    makers = [step for step in left.steps if step.phase == made.phase and step.targets[0] == name]
+    named = (step for step in left.steps if step.phase == made.phase and step.targets[0] == name)
+    makers = [step for step in named if node not in step.guard]
     return Step(
-        id=f"ghosts.{name}",
+        id=id_of_ghost(name),
         phase=made.phase,
         say=f"wipe stale signatures from the newly created {name}",
         action=Zero(node, ((0, FRONT), (-BACK, BACK))),
