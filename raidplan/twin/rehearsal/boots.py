@@ -80,10 +80,10 @@ def _start(rig: Rig, case: Case) -> list[Claim]:
             twin.start_over(without=case.disks, timeout=rig.boot_seconds)
         case Fault.BLANK:
             # The twin's BIOS ends at a first disk on which nothing is; a person names another one in the boot order.
-            order = sorted(twin.machine.disks, key=lambda disk: disk.name in case.disks)
+            order = sorted(twin.first_order, key=lambda disk: disk.name in case.disks)
             twin.start_over(blank=case.disks, disks=order, timeout=rig.boot_seconds)
         case Fault.MOVED:
-            twin.start_over(disks=twin.machine.disks[::-1], timeout=rig.boot_seconds)
+            twin.start_over(disks=twin.first_order[::-1], timeout=rig.boot_seconds)
         case Fault.STALE:
             return [_stale(rig, case)]
         case Fault.POWER:
