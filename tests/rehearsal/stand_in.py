@@ -214,7 +214,7 @@ class StandIn:
         if "/root/places.py" in words:
             return 0, json.dumps(self.places(*words[3:]))
         if "mismatch_cnt" in text:
-            return 0, "0" if self.faulty.checks else ""
+            return 0, ("128" if self.faulty.differs else "0") if self.faulty.checks else ""
         if "md/degraded" in text:
             return 0, "1 0" if self.out and not self.faulty.stays else "0 0"
         if "random.Random" in text:

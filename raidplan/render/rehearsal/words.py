@@ -116,6 +116,11 @@ def measured(tried: Tried) -> str:
     return f"a read of 4 KiB: {shown}" if shown and tried.case.fault is Fault.RATES else shown
 
 
+def way_back(tried: Tried) -> str:
+    """How the disks came back, or what failed and what was said of it."""
+    return "; ".join(filter(None, (tried.returned, tried.explanation)))
+
+
 def rows(report: Report) -> list[Row]:
     """A row for each case, and for the control."""
     return [row(tried) for tried in report.played]
@@ -132,7 +137,7 @@ def row(tried: Tried) -> Row:
         case_words(tried.case),
         "; ".join(predicted) or "nothing changes",
         "; ".join([*observed_words(tried), *seen, *filter(None, [measured(tried)])]) or "as predicted",
-        tried.returned,
+        way_back(tried),
         duration(tried.seconds),
         tried.as_predicted,
         duration(tried.began),

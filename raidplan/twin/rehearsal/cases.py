@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
@@ -118,6 +118,14 @@ def goes_on(case: Case) -> bool:
     """Whether everything is predicted to go on; of a machine that runs, whatever its next start will be."""
     things = case.predicted.items()
     return all(outcome.survives for thing, outcome in things if case.at_boot or thing != BOOT)
+
+
+def goes_back(case: Case, survival: Survival) -> bool:
+    """Whether the disks that were away are put back into their arrays, and what comes of it is looked at."""
+    if case.at_boot:
+        alone = case.fault is Fault.ABSENT and case.kind == "disk"
+        return alone and goes_on(replace(case, predicted=survival.after(case.disks)))
+    return case.kind != "control" and goes_on(case)
 
 
 def control(survival: Survival) -> Case | None:

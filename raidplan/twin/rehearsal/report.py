@@ -52,7 +52,7 @@ class Tried:
     acknowledged: int = 0
     """Acknowledged records that were read back."""
     returned: str = ""
-    """The way back: `re-added`, `rebuilt`, `whole by itself`, or why the arrays did not become whole again; empty where there was none to go."""
+    """The way back: `re-added`, `rebuilt`, `whole by itself`, or what failed; empty where there was none to go."""
     whole_again: bool = True
     """Every array that lived on has all its members again, and every acknowledged record reads back."""
 
@@ -61,6 +61,8 @@ class Tried:
     """Times in seconds, by the code of what took them; nothing is predicted of them."""
     began: float = 0.0
     """Seconds after the start of the rehearsal."""
+    explanation: str = ""
+    """The end of what was said where the way back failed."""
 
     @property
     def as_predicted(self) -> bool:
@@ -78,7 +80,7 @@ class Tried:
             *observed,
             *claims,
             *self.lost,
-            *([] if self.whole_again else [self.returned.partition(";")[0]]),
+            *([] if self.whole_again else [self.returned]),
         ]
 
     @property
