@@ -153,10 +153,14 @@ class StandIn:
     """The seconds that each start over was given."""
     shown_in: Path | None = None
     """The file for the console log."""
+    kept_in: Path | None = None
+    """The folder in which the files of the machine stay."""
     host: str = "twin"
 
-    def start(self, disks: Sequence[Disk], *, console: Path | None, **_: object) -> Self:
-        self.shown_in = console
+    def start(
+        self, disks: Sequence[Disk], *, console: Path | None, directory: Path | None = None, **_: object
+    ) -> Self:
+        self.shown_in, self.kept_in = console, directory
         if not self.faulty.boots:
             raise BootError("the guest gave up booting\n--- end of the console log ---\nKernel panic")
         self.first_order = tuple(disks)

@@ -180,6 +180,7 @@ def _untried(before: Subject, found: Sequence[Kept]) -> Iterator[str]:
         yield f"Not read back, for `diff` says that the data do not stay, or the new layout mounts it nowhere: {', '.join(lost)}."
     if moved := [each.name for each in found if not each.stays]:
         yield f"Nothing wrote while the change was interrupted to {', '.join(moved)}, whose mount point changes."
+    yield "The new layout was booted only where the power was cut while it was made: after a change that nobody interrupts it was not."
     yield "Nothing wrote to file systems that the change makes, and no memory was in swap, while it was interrupted."
     if not before.fresh:
         yield "The disk of the twin's own system, where `apply` keeps its journal, lost nothing with the power."

@@ -140,9 +140,14 @@ class Report:
         return len(judged), sum(judged)
 
     @property
-    def as_predicted(self) -> bool:
-        """Every stage passed, every case and the control went as predicted, and the control shows that it would have been seen."""
-        return not self.stopped and not self.void and all(tried.as_predicted for tried in self.played)
+    def as_predicted(self) -> bool | None:
+        """Every stage passed, every case and the control went as predicted, and the control shows that it would have been seen.
+
+        None where every stage passed, and there was no case: nothing was predicted, so there is nothing to conclude.
+        """
+        if self.stopped or self.void:
+            return False
+        return all(tried.as_predicted for tried in self.played) if self.played else None
 
     @property
     def played(self) -> tuple[Tried, ...]:
