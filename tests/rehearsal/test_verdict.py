@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -397,7 +398,8 @@ def test_the_shell_is_opened_once_the_layout_stands(
     rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[list[str]] = []
-    monkeypatch.setattr(stages.subprocess, "run", lambda words, **_: opened.append(words))
+    own = SimpleNamespace(run=lambda words, **_: opened.append(words))
+    monkeypatch.setattr(stages, "subprocess", own)
     report = rehearsed(Faulty(), "--faults", "d1", "--shell")
     assert opened == [["ssh", "-t", "-F", str(rehearsed.twin.ssh_config), "twin"]]
     names = [stage["name"] for stage in report["stages"]]

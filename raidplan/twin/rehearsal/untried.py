@@ -137,7 +137,8 @@ def _checked_at_begin(source: Source, cases: Sequence[Case]) -> Iterator[str]:
         if not away.isdisjoint(disks) and check_of(source.topology, name) is Check.BEGIN
     ]
     if names:
-        yield f"Checked at the begin alone once a disk was back, which is not counted, for no file is known to lie there and the whole takes more than {duration(CHECK_SECONDS)} in emulation: {listed(names, most=12)}."
+        why = f"no file is known to lie there, and the whole takes more than {duration(CHECK_SECONDS)} in emulation"
+        yield f"Checked at the begin alone once a disk was back, which is not counted, for {why}: {listed(names, most=12)}."
 
 
 def _not_predicted(cases: Sequence[Case]) -> Iterator[str]:
