@@ -65,7 +65,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise
     if report.void:
         return VOID
-    return OK if report.as_predicted else FINDINGS
+    return FINDINGS if report.as_predicted is False else OK
 
 
 def _refuse_unused(arguments: argparse.Namespace) -> None:

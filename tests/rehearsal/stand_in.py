@@ -143,8 +143,7 @@ class StandIn:
     calls: list[str] = field(default_factory=list)
     orders: list[tuple[str, ...]] = field(default_factory=list)
     """The orders of disks that boots asked for."""
-    moves: bool = False
-    """The disks have another order."""
+    first_order: tuple[Disk, ...] = ()
     struck: str = ""
     """How a change was interrupted since the last start."""
     logged: bool = False
@@ -154,13 +153,18 @@ class StandIn:
     """The seconds that each start over was given."""
     shown_in: Path | None = None
     """The file for the console log."""
+    kept_in: Path | None = None
+    """The folder in which the files of the machine stay."""
     host: str = "twin"
 
-    def start(self, disks: Sequence[Disk], *, console: Path | None, **_: object) -> Self:
-        self.shown_in = console
+    def start(
+        self, disks: Sequence[Disk], *, console: Path | None, directory: Path | None = None, **_: object
+    ) -> Self:
+        self.shown_in, self.kept_in = console, directory
         if not self.faulty.boots:
             raise BootError("the guest gave up booting\n--- end of the console log ---\nKernel panic")
-        self.machine = SimpleNamespace(disks=tuple(disks), snapshots=True)
+        self.first_order = tuple(disks)
+        self.machine = SimpleNamespace(disks=self.first_order, snapshots=True)
         return self
 
     @property
@@ -214,7 +218,7 @@ class StandIn:
         if "/root/places.py" in words:
             return 0, json.dumps(self.places(*words[3:]))
         if "mismatch_cnt" in text:
-            return 0, "0" if self.faulty.checks else ""
+            return 0, ("128" if self.faulty.differs else "0") if self.faulty.checks else ""
         if "md/degraded" in text:
             return 0, "1 0" if self.out and not self.faulty.stays else "0 0"
         if "random.Random" in text:
@@ -256,17 +260,18 @@ class StandIn:
             return self.look()["swap"]
         return self.look(*map(int, numbers)) if word == "look" else None
 
-    def disks(self, *, moved: bool) -> dict[str, dict[str, str]]:
-        """Which disk is where."""
-        here = [disk for disk in self.machine.disks if disk.name not in self.out]
+    def disks(self) -> dict[str, dict[str, str]]:
+        """The disks that are in place: each has the node and the place of its number in the order."""
+        order = self.machine.disks if self.faulty.moves else self.first_order
         return {
-            disk.serial: {"node": f"/dev/sd{chr(97 + at)}", "place": str(len(here) - at if moved else at)}
-            for at, disk in enumerate(here)
+            disk.serial: {"node": f"/dev/sd{chr(97 + at)}", "place": str(at)}
+            for at, disk in enumerate(order)
+            if disk.name not in self.out
         }
 
     def places(self, word: str, *words: str) -> Any:
         if word == "disks":
-            return self.disks(moved=self.moves and self.faulty.moves)
+            return self.disks()
         if word == "content":
             return {"digest": "wrong" if self.wrong else "right"}
         if word == "rest":
@@ -366,7 +371,7 @@ class StandIn:
         if not self.faulty.room:
             raise HostError("qemu-img ended with 1: No space left on device")
         self.orders += [tuple(disk.name for disk in disks)] if disks else []
-        self.moves = bool(disks)
+        self.machine.disks = tuple(disks) or self.first_order
         self.at_boot, self.out = True, {*without, *blank}
         self.over = self.changed = self.wrong = self.repaired = self.bad = self.slow = self.still = False
         if self.faulty.boots_always:
@@ -414,7 +419,7 @@ class StandIn:
     def get(self, remote: str, **_: object) -> bytes:
         if remote == EVENTS and not self.faulty.steps:
             raise CommandError("no such file")
-        return self.files.get(remote, json.dumps({"disks": self.disks(moved=False)}).encode())
+        return self.files.get(remote, json.dumps({"disks": self.disks()}).encode())
 
 
 @contextmanager

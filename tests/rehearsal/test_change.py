@@ -20,7 +20,7 @@ from raidplan.twin.rehearsal.change import DRAWS, INTERRUPTION
 from raidplan.twin.rehearsal.kept import disks_of_both, kept, subjects_of
 from raidplan.twin.rehearsal.rig import GIVEN
 from raidplan.twin.rehearsal.stages import EVENTS
-from raidplan.twin.server import CommandTimeoutError
+from raidplan.twin.server import CommandTimeoutError, UnreachableError
 from tests.rehearsal.conftest import LAYOUT, Rehearsal
 from tests.rehearsal.stand_in import CUT_OFF, Faulty, StandIn
 
@@ -227,6 +227,22 @@ def test_a_stage_that_fails_keeps_the_control(changed: Changed) -> None:
         report["stages"][-1]["name"] == "interruptions"
         and report["stages"][-1]["detail"] == "QEMU does not end"
     )
+
+
+def test_a_guest_that_is_silent_after_the_change_is_in_the_report(
+    changed: Changed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    get = StandIn.get
+
+    def lost(self: StandIn, remote: str, **options: object) -> bytes:
+        if remote == GIVEN:
+            raise UnreachableError("the connection broke")
+        return get(self, remote, **options)
+
+    monkeypatch.setattr(StandIn, "get", lost)
+    report = changed(Faulty(), code=FINDINGS)
+    first = report["cases"][0]
+    assert said(first, "records") == ["0"] and not first["as_predicted"]
 
 
 DISKS = """\

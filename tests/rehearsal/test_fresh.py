@@ -71,6 +71,26 @@ def test_a_blank_disk_comes_last_in_the_boot_order(rehearsed: Rehearsal) -> None
     assert rehearsed.twin.orders == [("d1", "e0", "e1", "d0")], "one boot with it blank"
 
 
+PAIR = """\
+version: 1
+host: pair
+hardware: {disks: {d<0-1>: {size: 2GiB, serial: P<1>, partitions: {p: {size: 512MiB}, q: {size: 512MiB}}}}}
+arrays: {pair: {level: raid1, members: [d<0-1>.p]}}
+filesystems:
+  pair: {device: pair, type: ext4, mount: /srv/pair}
+  plain: {device: d0.q, type: ext4, mount: /srv/plain}
+"""
+
+
+def test_each_boot_begins_from_the_first_order_of_disks(rehearsed: Rehearsal) -> None:
+    """A blank disk comes last in one boot; with all moved afterwards, no disk may be in its first place again by that."""
+    report = rehearsed(Faulty(), "--faults", "boot:d0,boot:machine", text=PAIR)
+    faults = [case["fault"] for case in report["cases"]]
+    assert faults == ["absent", "blank", "moved", "power"]
+    assert rehearsed.twin.orders == [("d1", "d0"), ("d1", "d0")]
+    assert [disk.name for disk in rehearsed.twin.machine.disks] == ["d0", "d1"], "after the power cut"
+
+
 def test_one_that_does_not_boot_without_a_disk_is_found(rehearsed: Rehearsal) -> None:
     report = rehearsed(Faulty(boots_without=False), "--faults", "boot:d0", text=SERVER, code=FINDINGS)
     assert {case["as_predicted"] for case in report["cases"] if case["fault"] == "absent"} == {False}

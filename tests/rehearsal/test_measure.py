@@ -6,6 +6,7 @@ import re
 import shlex
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,11 +24,11 @@ from raidplan.twin.rehearsal import measure, rebuilding
 from raidplan.twin.rehearsal.measure import MOST, scale_of, throttles
 from raidplan.twin.rehearsal.rebuilding import Rebuilt
 from raidplan.twin.rehearsal.rig import Rig
-from raidplan.twin.server import TwinError
+from raidplan.twin.server import Result, TwinError, UnreachableError
 from raidplan.twin.server.hardware import chain
 from tests.examples import EXAMPLES
 from tests.rehearsal.conftest import Rehearsal
-from tests.rehearsal.stand_in import Faulty
+from tests.rehearsal.stand_in import Faulty, StandIn
 
 THROTTLES = {"one0": 12_000_000, "one1": 12_000_000, "all": 12_000_000, "slow": 18_000_000}
 LAYOUT = """\
@@ -336,6 +337,39 @@ def test_limits_without_effect_make_it_void(
 ) -> None:
     _measures(monkeypatch, 1.0, held=False)
     rehearsed(Faulty(), "--measure", code=VOID)
+
+
+def test_a_host_that_is_slower_than_the_throttles_makes_it_void(
+    rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads less than predicted, and as much of it when every limit is halved."""
+    _measures(monkeypatch, 0.6, held=False)
+    report = rehearsed(Faulty(), "--measure", code=VOID)
+    assert report["void"] and not report["control"]["claims"][0]["as_predicted"]
+
+
+@pytest.mark.parametrize("words", ["noinit_itable", "monitor"])
+def test_a_guest_that_is_silent_while_limits_are_set_leaves_a_report(
+    rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    _measures(monkeypatch, 1.0)
+    run = StandIn.run
+
+    def ends(self: StandIn, command: str | Sequence[str], **options: object) -> Result:
+        if words in command:
+            raise UnreachableError("the connection broke")
+        return run(self, command, **options)
+
+    def gone(_: object) -> object:
+        raise TwinError("QEMU is gone")
+
+    monkeypatch.setattr(StandIn, "run", ends)
+    if words == "monitor":
+        monkeypatch.setattr(StandIn, "monitor", gone, raising=False)
+    report = rehearsed(Faulty(), "--measure", code=FINDINGS, text=MIRRORS)
+    assert [each["name"] for each in report["stages"] if not each["passed"]] == [
+        "limits off" if words == "monitor" else "limits on"
+    ]
 
 
 def test_a_measurement_that_stops_keeps_what_it_knows(

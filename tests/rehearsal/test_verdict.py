@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,11 +13,12 @@ from raidplan.cli import FINDINGS, UNABLE, VOID, run
 from raidplan.cli import rehearse as command
 from raidplan.cli.output import Unable
 from raidplan.review.pipeline import load
+from raidplan.twin.rehearsal import stages
 from raidplan.twin.rehearsal.host import CONSOLE
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
 from raidplan.twin.server import Image
 from raidplan.twin.server.image import KEY
-from tests.rehearsal.conftest import LAYOUT, Rehearsal
+from tests.rehearsal.conftest import ENCRYPTED, LAYOUT, Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
 HEAD = "version: 1\nhost: h\n"
@@ -151,9 +153,10 @@ def test_what_was_not_tried_is_said(rehearsed: Rehearsal) -> None:
 def test_three_disks_at_once_and_what_is_not_mounted_are_said_not_to_be_tried(rehearsed: Rehearsal) -> None:
     four = LAYOUT.replace("members: [d0.p, d2.p]", "members: [d<0-3>.p]").replace(", mount: /srv/five", "")
     report = rehearsed(Faulty(), "--faults", "pairs", text=four)
-    assert "Three disks" in untried(report)
+    assert "Three disks" in untried(report) and "would not stop mirror" in untried(report)
     assert "no mount point: five." in untried(report)
-    assert "Three disks" not in untried(rehearsed(Faulty(), "--faults", "pairs"))
+    fewer = untried(rehearsed(Faulty(), "--faults", "pairs"))
+    assert "Three disks" in fewer and "would not stop" not in fewer
 
 
 def test_a_single_disk_has_no_other_place(rehearsed: Rehearsal) -> None:
@@ -371,3 +374,76 @@ def test_logs_of_another_rehearsal_are_not_written_over(
     (tmp_path / CONSOLE).touch()
     assert run(["rehearse", "examples/raid1-pair.yaml", "--logs", str(tmp_path)]) == UNABLE
     assert "name another folder" in capsys.readouterr().err
+
+
+def test_without_a_case_there_is_no_conclusion(rehearsed: Rehearsal) -> None:
+    report = rehearsed(Faulty(), "--faults", "none")
+    assert report["as_predicted"] is None and report["control"] is None and not report["void"]
+    for form in ("text", "markdown", "html"):
+        file = rehearsed.folder / f"said.{form}"
+        rehearsed(Faulty(), "--faults", "none", "-o", str(file), "--format", form)
+        assert "nothing was predicted" in file.read_text()
+    assert rehearsed(Faulty(settles=False), "--faults", "none", code=FINDINGS)["as_predicted"] is False
+
+
+def test_the_files_stay_in_the_folder_that_was_named(rehearsed: Rehearsal) -> None:
+    folder = rehearsed.folder / "kept"
+    rehearsed(Faulty(), "--faults", "none", "--keep", str(folder))
+    assert rehearsed.twin.kept_in == folder
+    rehearsed(Faulty(), "--faults", "none")
+    assert rehearsed.twin.kept_in is None
+
+
+def test_the_shell_is_opened_once_the_layout_stands(
+    rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[list[str]] = []
+    own = SimpleNamespace(run=lambda words, **_: opened.append(words))
+    monkeypatch.setattr(stages, "subprocess", own)
+    report = rehearsed(Faulty(), "--faults", "d1", "--shell")
+    assert opened == [["ssh", "-t", "-F", str(rehearsed.twin.ssh_config), "twin"]]
+    names = [stage["name"] for stage in report["stages"]]
+    assert names[names.index("read back") + 1 :][:2] == ["shell", "prepare"]
+
+
+def test_arrays_without_a_blank_or_a_stale_boot_are_named(rehearsed: Rehearsal) -> None:
+    report = rehearsed(Faulty(), "--faults", "boot", text=ENCRYPTED)
+    assert not {"blank", "stale"} & {case["fault"] for case in report["cases"]}
+    assert "blank member of safe," in untried(report) and "stale member of safe:" in untried(report)
+    both = untried(rehearsed(Faulty(), "--faults", "boot"))
+    assert "blank member" not in both and "stale member" not in both
+
+
+def test_the_stale_disk_is_one_that_nothing_stops_without(rehearsed: Rehearsal) -> None:
+    """The first member is on a disk with more on it, the second is not."""
+    plain = LAYOUT.replace("filesystems:\n", "filesystems:\n  x: {device: d0.r, type: ext4, mount: /srv/x}\n")
+    report = rehearsed(Faulty(), "--faults", "boot", text=plain)
+    names = {fault: [case["name"] for case in report["cases"] if case["fault"] == fault] for fault in ("blank", "stale")}  # fmt: skip
+    assert names == {"blank": ["d0"], "stale": ["d1", "d2"]}
+    assert "stale member" not in untried(report)
+    assert "the way back" in untried(report), "d0 is not put back after the boot without it"
+    assert "the way back" not in untried(rehearsed(Faulty(), "--faults", "boot:d1", text=plain))
+
+
+BELOW = """\
+version: 1
+host: below
+hardware: {disks: {d<0-2>: {serial: B<1>, size: SIZE}}}
+arrays: {five: {level: raid5, members: [d<0-2>]}}
+volume_groups: {v: {devices: [five], volumes: {a: {size: 512MiB}}}}
+filesystems: {a: {device: v.a, type: ext4, mount: /srv/a}}
+"""
+
+
+@pytest.mark.parametrize(("size", "whole"), [("1GiB", True), ("4GiB", False)])
+def test_an_array_below_a_volume_is_checked_whole_or_its_check_does_not_count(
+    rehearsed: Rehearsal, size: str, whole: bool
+) -> None:
+    text = BELOW.replace("SIZE", size)
+    report = rehearsed(Faulty(), "--faults", "d1", text=text)
+    (claim,) = report["cases"][0]["claims"]
+    assert claim["what"] == "mismatches" and claim["as_predicted"] and claim["counts"] is whole
+    checks = [call for call in rehearsed.twin.calls if "mismatch_cnt" in call]
+    assert len(checks) == whole and ("not counted" in untried(report)) is not whole
+    found = rehearsed(Faulty(differs=True), "--faults", "d1", text=text, code=FINDINGS)
+    assert found["cases"][0]["claims"][0]["counts"], "what does not agree counts everywhere"

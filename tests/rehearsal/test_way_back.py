@@ -10,14 +10,16 @@ from typing import Any
 import pytest
 
 from raidplan.cli import FINDINGS
+from raidplan.render.rehearsal.words import way_back
 from raidplan.review.pipeline import load
 from raidplan.twin.rehearsal import faults, measure, rebuilding
-from raidplan.twin.rehearsal.cases import Source
+from raidplan.twin.rehearsal.cases import Case, Source
 from raidplan.twin.rehearsal.choices import cases_of
 from raidplan.twin.rehearsal.faults import RETURNED, additions
+from raidplan.twin.rehearsal.report import Tried
 from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.subject import plan_of, subject_of
-from raidplan.twin.server import CommandTimeoutError, Result
+from raidplan.twin.server import CommandTimeoutError, Result, UnreachableError
 from raidplan.twin.server.wiring import disks_of
 from tests.rehearsal.conftest import Rehearsal
 from tests.rehearsal.stand_in import Faulty, StandIn
@@ -104,11 +106,16 @@ def test_another_disk_whose_name_begins_alike_is_not_the_member(
 
 def unending(monkeypatch: pytest.MonkeyPatch, words: str) -> None:
     """A command with these words does not end in its time."""
+    ending(monkeypatch, words, CommandTimeoutError)
+
+
+def ending(monkeypatch: pytest.MonkeyPatch, words: str, failure: type[Exception]) -> None:
+    """A command with these words ends so."""
     run = StandIn.run
 
     def ends_late(self: StandIn, command: str | Sequence[str], **options: object) -> Result:
         if words in (command if isinstance(command, str) else " ".join(command)):
-            raise CommandTimeoutError("no end")
+            raise failure("no end")
         return run(self, command, **options)
 
     monkeypatch.setattr(StandIn, "run", ends_late)
@@ -123,6 +130,37 @@ def test_a_rebuild_that_does_not_end_is_one_case_and_the_others_go_on(
     found = {case["fault"]: (case["returned"], case["as_predicted"]) for case in report["cases"]}
     late = ("not whole again within 25 min", False)
     assert found == {"replaced": late, "absent": late, "moved": ("", True), "power": ("", True)}
+
+
+@pytest.mark.parametrize(
+    ("choice", "words", "failure"),
+    [
+        ("replaced:d1", "--add", UnreachableError),
+        ("replaced:d1", "sfdisk --quiet", CommandTimeoutError),
+        ("d1", "places.py compare", UnreachableError),
+        ("boot:d1", "mount -a", UnreachableError),
+        ("boot:d1", "mount -a", CommandTimeoutError),
+    ],
+)
+def test_a_guest_that_dies_on_the_way_back_is_one_case_and_the_others_go_on(
+    rehearsed: Rehearsal,
+    monkeypatch: pytest.MonkeyPatch,
+    choice: str,
+    words: str,
+    failure: type[Exception],
+) -> None:
+    ending(monkeypatch, words, failure)
+    report = rehearsed(Faulty(), "--faults", f"{choice},boot:machine", text=WHOLE, code=FINDINGS)
+    assert all(stage["passed"] for stage in report["stages"]) and report["cases"][-1]["fault"] == "power"
+    (case,) = (case for case in report["cases"] if not case["as_predicted"])
+    assert case["returned"].startswith(faults.UNANSWERED)
+
+
+def test_what_was_said_is_no_part_of_the_name_of_a_failure() -> None:
+    case = Case("d1", "disk", ("d1",), {})
+    tried = Tried(case, 1.0, (), returned="damaged: /srv/a;b", whole_again=False, explanation="mdadm: no")
+    assert tried.otherwise == ["damaged: /srv/a;b"]
+    assert way_back(tried) == "damaged: /srv/a;b; mdadm: no"
 
 
 def test_a_check_that_does_not_end_is_no_count(rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -285,6 +285,21 @@ def test_a_disk_is_logged_from_a_start_on_and_only_then(twin: Twin, monkeypatch:
     assert not twin.machine.disks[0].keeps_log
 
 
+def test_another_order_of_disks_lasts_until_the_next_start_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Twin, "_boot", lambda *_: None)
+    monkeypatch.setattr("raidplan.twin.server.machine.overlay", lambda paths, _: paths)
+    one, other = Disk("a", 4096, "A"), Disk("b", 4096, "B")
+    image = Image(tmp_path, tmp_path / "key")
+    twin = Twin(VirtualMachine((one, other)), image, tmp_path, tmp_path / "log", own=False, say=print)
+    twin.start_over(disks=[other, one])
+    assert [disk.name for disk in twin.machine.disks] == ["b", "a"]
+    twin.start_over(logged=True)
+    assert [disk.name for disk in twin.machine.disks] == ["a", "b"]
+    twin.stop()
+
+
 @pytest.mark.skipif(not shutil.which("qemu-img"), reason="qemu-img is not installed")
 def test_a_log_that_was_cut_off_is_a_failure_of_the_host(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without room QEMU cannot end it, and which writes were flushed is not known."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from raidplan.base.findings import dotted
 from raidplan.render.findings_json import json_text
+from raidplan.render.rehearsal.words import way_back
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
 
 FORMAT_VERSION = 1
@@ -55,7 +56,7 @@ def _case(tried: Tried) -> dict[str, Any]:
         "as_predicted": tried.as_predicted,
         "acknowledged": tried.acknowledged,
         "lost": list(tried.lost),
-        "returned": tried.returned,
+        "returned": way_back(tried),
         "observed": [
             {
                 "path": dotted(one.thing),

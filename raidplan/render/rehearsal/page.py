@@ -23,6 +23,7 @@ from raidplan.render.rehearsal.words import (
     measured,
     row,
     versions,
+    way_back,
 )
 from raidplan.render.visible import visible
 from raidplan.twin.rehearsal.observed import Observation, name_of
@@ -148,7 +149,7 @@ def _line(tried: Tried, things: list[Path]) -> Line:
         case_words(tried.case),
         cells,
         row(tried).observed if tried.claims or not tried.as_predicted else measured(tried),
-        tried.returned,
+        way_back(tried),
         duration(tried.seconds),
     )
 

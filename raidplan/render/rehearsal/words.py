@@ -61,7 +61,9 @@ NOT_TRIED = (
     "The firmware of real controllers and multipliers, and seek times of disks, are not in the twin. Its kernel is Debian's for virtual "
     "machines, and its initramfs has the modules for this one."
 )
-NOT_TOGETHER = "Arrays were written each alone: what they can do together was measured of reading."
+NOT_TOGETHER = (
+    "Arrays were written and rebuilt each alone: what they can do together was measured of reading."
+)
 NOT_MEASURED = "Nothing was measured: --measure does that, on a machine of its own."
 
 
@@ -91,9 +93,9 @@ def headline(report: Report) -> str:
             else "there is nothing that a loss would stop, so no control"
         )
         return f"{report.host}: void: {why}, so nothing shows that a failure would have been seen"
+    if not report.played:
+        return f"{report.host}: applied and booted; no fault was tried, so nothing was predicted"
     whole, true = report.predictions
-    if not whole:
-        return f"{report.host}: applied, booted and read back; no fault was tried"
     held = (
         f"{true} of {whole} predictions were observed, in {counted(len(report.tried), 'case')} and a control"
     )
@@ -116,6 +118,11 @@ def measured(tried: Tried) -> str:
     return f"a read of 4 KiB: {shown}" if shown and tried.case.fault is Fault.RATES else shown
 
 
+def way_back(tried: Tried) -> str:
+    """How the disks came back, or what failed and what was said of it."""
+    return "; ".join(filter(None, (tried.returned, tried.explanation)))
+
+
 def rows(report: Report) -> list[Row]:
     """A row for each case, and for the control."""
     return [row(tried) for tried in report.played]
@@ -132,7 +139,7 @@ def row(tried: Tried) -> Row:
         case_words(tried.case),
         "; ".join(predicted) or "nothing changes",
         "; ".join([*observed_words(tried), *seen, *filter(None, [measured(tried)])]) or "as predicted",
-        tried.returned,
+        way_back(tried),
         duration(tried.seconds),
         tried.as_predicted,
         duration(tried.began),

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from raidplan.base.findings import Path
 from raidplan.estimate.survival import BOOT, Outcome
 from raidplan.layout.kinds.naming import device_node
 from raidplan.topology.resolve import DISKS
-from raidplan.twin.rehearsal.cases import Case, Fault, goes_on
+from raidplan.twin.rehearsal.cases import Case, Fault, goes_back
 from raidplan.twin.rehearsal.faults import Back, additions, bring_back, some
 from raidplan.twin.rehearsal.observed import acknowledged, booted, lost_bytes, observations
 from raidplan.twin.rehearsal.report import Claim, Tried
@@ -47,13 +46,13 @@ def boot(rig: Rig, case: Case) -> Tried:
     lost = tuple(lost_bytes(found, seen, topology))
     if found is not None and case.fault is Fault.MOVED:
         claims.append(some(DISKS, "moved", str(rig.moved())))
-    returned, whole = "", True
-    if found is not None and case.fault is Fault.ABSENT and case.kind == "disk":
-        returned, whole, compared = _complete(rig, case)
-        claims += compared
+    back = Back()
+    if found is not None and goes_back(case, rig.survival):
+        back = bring_back(rig, case, _complete)
     measured = {"boot": seconds} if came_up else {}
     return Tried(
-        case, time.monotonic() - began, tuple(seen), lost, acknowledged(found), returned, whole, tuple(claims), measured
+        case, time.monotonic() - began, tuple(seen), lost, acknowledged(found), back.way, back.whole,
+        (*claims, *back.claims), measured, explanation=back.said,
     )  # fmt: skip
 
 
@@ -80,10 +79,10 @@ def _start(rig: Rig, case: Case) -> list[Claim]:
             twin.start_over(without=case.disks, timeout=rig.boot_seconds)
         case Fault.BLANK:
             # The twin's BIOS ends at a first disk on which nothing is; a person names another one in the boot order.
-            order = sorted(twin.machine.disks, key=lambda disk: disk.name in case.disks)
+            order = sorted(twin.first_order, key=lambda disk: disk.name in case.disks)
             twin.start_over(blank=case.disks, disks=order, timeout=rig.boot_seconds)
         case Fault.MOVED:
-            twin.start_over(disks=twin.machine.disks[::-1], timeout=rig.boot_seconds)
+            twin.start_over(disks=twin.first_order[::-1], timeout=rig.boot_seconds)
         case Fault.STALE:
             return [_stale(rig, case)]
         case Fault.POWER:
@@ -122,13 +121,10 @@ def _power(rig: Rig) -> list[Claim]:
     return [some(DISKS, "unflushed writes lost", str(lost))] if rig.mounts else []
 
 
-def _complete(rig: Rig, case: Case) -> Back:
-    """The disk comes: what waited for it starts by itself and is mounted, what started without it takes it again."""
-    if not goes_on(replace(case, predicted=rig.survival.after(case.disks))):
-        return "", True, []
+def _complete(rig: Rig, case: Case) -> None:
+    """The disk comes: what waited for it starts by itself and is mounted."""
     rig.twin.plug(*case.disks)
     rig.release_syncs()
     nodes = " ".join(node for _, node in additions(rig, case))
     there = f"for node in {nodes}; do for try in $(seq 100); do [ -b $node ] && break; sleep 0.2; done; done"
     rig.twin.run(f"{there}; udevadm settle; sleep 2; mount -a; swapon -a", check=False)
-    return bring_back(rig, case)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
@@ -105,19 +105,45 @@ class Source:
         return running(self.survival.structure)
 
     @cached_property
+    def member_disks(self) -> dict[str, list[str]]:
+        """The disk of each member of each array with redundancy, in slot order; an empty word for a member that is no disk."""
+        layout = self.topology.layout
+        return {
+            name: [
+                disk if (disk := member.partition(".")[0]) in layout.hardware.disks else ""
+                for member in array.named_members
+            ]
+            for name, array in layout.arrays.items()
+            if LEVELS[array.level].redundant
+        }
+
+    @cached_property
     def first_disks(self) -> list[str]:
         """The disk of the first member of each array with redundancy."""
-        arrays = self.topology.layout.arrays.values()
-        found = (
-            array.named_members[0].partition(".")[0] for array in arrays if LEVELS[array.level].redundant
+        return list(dict.fromkeys(disks[0] for disks in self.member_disks.values() if disks[0]))
+
+    def stale(self, disks: Sequence[str]) -> Case | None:
+        """The first of the disks of an array without which everything goes on: it is away while the others are written to, and comes back."""
+        cases = (
+            replace(self.pulled(disk, "disk", (disk,)), fault=Fault.STALE)
+            for disk in dict.fromkeys(disks)
+            if disk
         )
-        return list(dict.fromkeys(disk for disk in found if disk in self.topology.layout.hardware.disks))
+        return next(filter(goes_on, cases), None)
 
 
 def goes_on(case: Case) -> bool:
     """Whether everything is predicted to go on; of a machine that runs, whatever its next start will be."""
     things = case.predicted.items()
     return all(outcome.survives for thing, outcome in things if case.at_boot or thing != BOOT)
+
+
+def goes_back(case: Case, survival: Survival) -> bool:
+    """Whether the disks that were away are put back into their arrays, and what comes of it is looked at."""
+    if case.at_boot:
+        alone = case.fault is Fault.ABSENT and case.kind == "disk"
+        return alone and goes_on(replace(case, predicted=survival.after(case.disks)))
+    return case.kind != "control" and goes_on(case)
 
 
 def control(survival: Survival) -> Case | None:

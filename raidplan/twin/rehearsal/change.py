@@ -23,7 +23,7 @@ from raidplan.twin.rehearsal.kept import Kept, disks_of_both, kept
 from raidplan.twin.rehearsal.making import make
 from raidplan.twin.rehearsal.observed import acknowledged
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
-from raidplan.twin.rehearsal.rig import GIVEN, Rig, value_of
+from raidplan.twin.rehearsal.rig import GIVEN, SILENT, Rig, value_of
 from raidplan.twin.rehearsal.stages import (  # fmt: skip
     APPLY_SECONDS,
     BOOT_SECONDS,
@@ -160,7 +160,8 @@ def _rehearse(
         with run.stage("change again", "there must be nothing to do"):
             apply_plan(run, twin, NEXT_PLAN, change.plan.host, NOTHING)
         count = 1 + INTERRUPTIONS * bool(steps)
-        run.keep(_read(change, Case("the change", "apply", (), {}, Fault.NONE), start), count)
+        with run.stage("read back", "the records of the old layout, on what is kept"):
+            run.keep(_read(change, Case("the change", "apply", (), {}, Fault.NONE), start), count)
         with run.stage("control", "one record is written over, which must be seen"):
             run.control = run.timed(_control(change))
         if not steps:
@@ -179,6 +180,7 @@ def _untried(before: Subject, found: Sequence[Kept]) -> Iterator[str]:
         yield f"Not read back, for `diff` says that the data do not stay, or the new layout mounts it nowhere: {', '.join(lost)}."
     if moved := [each.name for each in found if not each.stays]:
         yield f"Nothing wrote while the change was interrupted to {', '.join(moved)}, whose mount point changes."
+    yield "The new layout was booted only where the power was cut while it was made: after a change that nobody interrupts it was not."
     yield "Nothing wrote to file systems that the change makes, and no memory was in swap, while it was interrupted."
     if not before.fresh:
         yield "The disk of the twin's own system, where `apply` keeps its journal, lost nothing with the power."
@@ -273,10 +275,12 @@ def _journal(change: Change) -> Mapping[str, Any]:
 
 
 def _read(change: Change, case: Case, start: float, written: Mapping[str, int] | None = None) -> Tried:
-    """The records of the old layout that read back on the file systems that are kept, wherever they are mounted now."""
+    """The records of the old layout that read back on the file systems that are kept, wherever they are mounted now; none of a guest that does not answer."""
     counts = written or {}
-    change.give(mounts={each.name: each.mount for each in change.kept}, acknowledged=counts)
-    found = change.rig.observation()
+    found = None
+    with contextlib.suppress(*SILENT):
+        change.give(mounts={each.name: each.mount for each in change.kept}, acknowledged=counts)
+        found = change.rig.observation()
     claims = []
     for each in change.kept:
         least = change.fills[each.name] + counts.get(each.name, 0)

@@ -74,10 +74,11 @@ def _boots(source: Source) -> Iterator[Case]:
         )
     if len(source.topology.layout.hardware.disks) > 1:
         yield Case("all disks", "machine", (), outcomes_at_boot(source.topology, ()), Fault.MOVED)
-    for disk in source.first_disks:
-        yield Case(disk, "disk", (disk,), outcomes_at_boot(source.topology, (disk,)), Fault.BLANK)
-        if goes_on(case := replace(source.pulled(disk, "disk", (disk,)), fault=Fault.STALE)):
-            yield replace(case, predicted={**case.predicted, BOOT: Outcome.INTACT})
+    for disks in source.member_disks.values():
+        if disk := disks[0]:
+            yield Case(disk, "disk", (disk,), outcomes_at_boot(source.topology, (disk,)), Fault.BLANK)
+        if stale := source.stale(disks):
+            yield replace(stale, predicted={**stale.predicted, BOOT: Outcome.INTACT})
     yield Case("the machine", "machine", (), outcomes_at_boot(source.topology, ()), Fault.POWER)
 
 

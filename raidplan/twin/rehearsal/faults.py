@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.words import duration, listed
 from raidplan.estimate.survival import MACHINE
 from raidplan.layout.kinds.naming import device_node
-from raidplan.twin.rehearsal.cases import Case, Fault, goes_on
+from raidplan.twin.rehearsal.cases import Case, Fault, goes_back
+from raidplan.twin.rehearsal.checks import Check, check_of
 from raidplan.twin.rehearsal.choices import MAPPED
 from raidplan.twin.rehearsal.media import erase
 from raidplan.twin.rehearsal.observed import (  # fmt: skip
@@ -25,7 +26,7 @@ from raidplan.twin.rehearsal.observed import (  # fmt: skip
 )
 from raidplan.twin.rehearsal.rebuild_time import REBUILD_SECONDS
 from raidplan.twin.rehearsal.report import Claim, Tried
-from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, Rig
+from raidplan.twin.rehearsal.rig import READY, SETTLE_SECONDS, SILENT, Rig
 from raidplan.twin.server import CommandTimeoutError, Result, TwinError, end_of
 
 BACK_SECONDS = 300.0
@@ -56,6 +57,9 @@ echo check >$md/sync_action || exit
 while action=$(cat $md/sync_action) && [ "$action" != idle ]; do sleep 0.3; done
 [ "$(cat $md/last_sync_action)" = check ] && cat $md/mismatch_cnt"""
 """A check of the whole array; it says nothing where none ran."""
+UNANSWERED = "the machine does not answer after the disks were back"
+SAID = 300
+"""Characters of the end of what was said."""
 UNENDED = "the scrub did not come to its end"
 
 
@@ -74,14 +78,14 @@ def pull(rig: Rig, case: Case) -> Tried:
     for disk in case.disks if blank else ():
         erase(rig.twin, disk)
     rig.twin.plug(*case.disks)
-    returned, whole, claims = STOPPED if found is None else "", True, list[Claim]()
-    if found is not None and case.kind != "control" and goes_on(case):
-        if blank:
-            _partition(rig, case.disks[0])
-        returned, whole, claims = bring_back(rig, case)
+    back = Back(STOPPED if found is None else "")
+    if found is not None and goes_back(case, rig.survival):
+        back = bring_back(rig, case, _partition if blank else None)
     count = acknowledged(found)
     rig.twin.restore(READY)
-    return Tried(case, time.monotonic() - began, tuple(seen), lost, count, returned, whole, tuple(claims))
+    return Tried(
+        case, time.monotonic() - began, tuple(seen), lost, count, back.way, back.whole, back.claims, explanation=back.said
+    )  # fmt: skip
 
 
 def _wait_for_loss(rig: Rig, case: Case) -> tuple[Mapping[str, Any] | None, list[Observation]]:
@@ -106,34 +110,55 @@ def _see_it_work(rig: Rig, case: Case) -> None:
         raise TwinError(f"before anything was pulled this did not work: {listed(broken, most=8)}")
 
 
-Back = tuple[str, bool, list[Claim]]
-"""How the members came back, whether every array is whole and every acknowledged record there, and what a scrub found then."""
+@dataclass(frozen=True)
+class Back:
+    """The way back of the members: how they came, or what failed."""
+
+    way: str = ""
+    whole: bool = True
+    """Every array is whole, and every acknowledged record there."""
+    claims: tuple[Claim, ...] = ()
+    """The findings of a scrub then."""
+    said: str = ""
+    """The end of what was said where it failed."""
 
 
-def bring_back(rig: Rig, case: Case) -> Back:
-    """Puts the members of disks that are there again, or blank, back into their arrays, and looks at all of them."""
+def bring_back(rig: Rig, case: Case, prepare: Callable[[Rig, Case], None] | None = None) -> Back:
+    """Puts the members of disks that are there again, or blank, back into their arrays, and looks at all of them.
+
+    A guest that does not answer on the way is one case of the report, and not the end of the rehearsal.
+    """
+    try:
+        if prepare:
+            prepare(rig, case)
+        return _bring_back(rig, case)
+    except SILENT as error:
+        return Back(UNANSWERED, whole=False, said=str(error)[-SAID:])
+
+
+def _bring_back(rig: Rig, case: Case) -> Back:
     commands = list(additions(rig, case))
     try:
         done = _put_back(rig, case, commands) if commands else None
     except CommandTimeoutError:
-        return f"not whole again within {duration(REBUILD_SECONDS)}", False, []
+        return Back(f"not whole again within {duration(REBUILD_SECONDS)}", whole=False)
     found = rig.observation()
     if found is None:
-        return "the machine does not answer after the disks were back", False, []
+        return Back(UNANSWERED, whole=False)
     short = [name for name, array in found["arrays"].items() if not _is_whole(array)]
     damaged = [
         mount for mount, state in found["mounts"].items() if not (state["mounted"] and reads_back(state))
     ]
     if short or damaged:
         what = f"degraded still: {', '.join(short)}" if short else f"damaged: {', '.join(damaged)}"
-        return f"{what}; {done.stderr.strip()[-300:] if done else ''}", False, []
+        return Back(what, whole=False, said=done.stderr.strip()[-SAID:] if done else "")
     said = done.stdout.split() if done else []
     if case.fault is Fault.REPLACED and "added" not in said:
-        return "no blank disk was taken, and every array is whole", False, []
+        return Back("no blank disk was taken, and every array is whole", whole=False)
     if done is None:
-        return "", True, []
+        return Back()
     way = "rebuilt" if "added" in said else "re-added" if "returned" in said else "whole by itself"
-    return way, True, list(_scrub(rig, case))
+    return Back(way, claims=tuple(_scrub(rig, case)))
 
 
 def _put_back(rig: Rig, case: Case, commands: list[tuple[str, str]]) -> Result:
@@ -167,20 +192,25 @@ def _keep_table(rig: Rig, disk: str) -> None:
     rig.twin.run(f"sfdisk --dump {rig.node(disk)} >{TABLE} 2>/dev/null || : >{TABLE}")
 
 
-def _partition(rig: Rig, disk: str) -> None:
+def _partition(rig: Rig, case: Case) -> None:
     """Waits for the blank disk and gives it the partitions of the one that it replaces."""
-    node = rig.node(disk)
+    node = rig.node(case.disks[0])
     rig.twin.run(f"udevadm settle; [ ! -s {TABLE} ] || sfdisk --quiet {node} <{TABLE}; udevadm settle")
 
 
 def _scrub(rig: Rig, case: Case) -> Iterator[Claim]:
-    """Copies and parity agree: of the whole array after a rebuild, where something was written after a member came back."""
+    """Copies and parity agree: of the whole array after a rebuild, where something was written after a member came back.
+
+    What is found counts everywhere; that nothing is, only where a re-add that left something out would show.
+    """
     for array in dict(additions(rig, case)):
         name = Path(array).name
         if not LEVELS[rig.subject.topology.layout.arrays[name].level].redundant:
             continue
-        said = _check(rig, array) if case.fault is Fault.REPLACED else _compared(rig, case, array)
-        yield Claim(("arrays", name), "mismatches", "0", said, said == "0")
+        check = Check.WHOLE if case.fault is Fault.REPLACED else check_of(rig.subject.topology, name)
+        said = _check(rig, array) if check is Check.WHOLE else _compared(rig, case, array)
+        counts = check is not Check.BEGIN or said != "0"
+        yield Claim(("arrays", name), "mismatches", "0", said, said == "0", counts=counts)
 
 
 def _check(rig: Rig, array: str) -> str:

@@ -52,7 +52,7 @@ class Tried:
     acknowledged: int = 0
     """Acknowledged records that were read back."""
     returned: str = ""
-    """The way back: `re-added`, `rebuilt`, `whole by itself`, or why the arrays did not become whole again; empty where there was none to go."""
+    """The way back: `re-added`, `rebuilt`, `whole by itself`, or what failed; empty where there was none to go."""
     whole_again: bool = True
     """Every array that lived on has all its members again, and every acknowledged record reads back."""
 
@@ -61,6 +61,8 @@ class Tried:
     """Times in seconds, by the code of what took them; nothing is predicted of them."""
     began: float = 0.0
     """Seconds after the start of the rehearsal."""
+    explanation: str = ""
+    """The end of what was said where the way back failed."""
 
     @property
     def as_predicted(self) -> bool:
@@ -78,7 +80,7 @@ class Tried:
             *observed,
             *claims,
             *self.lost,
-            *([] if self.whole_again else [self.returned.partition(";")[0]]),
+            *([] if self.whole_again else [self.returned]),
         ]
 
     @property
@@ -138,9 +140,14 @@ class Report:
         return len(judged), sum(judged)
 
     @property
-    def as_predicted(self) -> bool:
-        """Every stage passed, every case and the control went as predicted, and the control shows that it would have been seen."""
-        return not self.stopped and not self.void and all(tried.as_predicted for tried in self.played)
+    def as_predicted(self) -> bool | None:
+        """Every stage passed, every case and the control went as predicted, and the control shows that it would have been seen.
+
+        None where every stage passed, and there was no case: nothing was predicted, so there is nothing to conclude.
+        """
+        if self.stopped or self.void:
+            return False
+        return all(tried.as_predicted for tried in self.played) if self.played else None
 
     @property
     def played(self) -> tuple[Tried, ...]:

@@ -39,6 +39,8 @@ STRIPES = 4
 FEW_STRIPES = 256
 """Entries of a stripe cache of md's own (drivers/md/raid5.c, NR_STRIPES). Emulation takes half a minute to fill 5 GiB of caches
 again, which each case empties."""
+SILENT = (UnreachableError, CommandTimeoutError)
+"""Raised where the guest does not answer, which is an observation and no failure of the rehearsal."""
 COMES_TRIES = 100
 """Looks for a disk that was plugged in."""
 
@@ -163,7 +165,7 @@ class Rig:
         """
         try:
             found: Mapping[str, Any] = value_of(self.witness("look", str(fills)))
-        except (UnreachableError, CommandTimeoutError):
+        except SILENT:
             return None
         except CommandError:
             if self._reads_programs():
@@ -176,7 +178,7 @@ class Rig:
         words = ["dd", f"if={WITNESS}", "of=/dev/null", "bs=4096", "iflag=direct", "status=none"]
         try:
             return self.twin.run(words, check=False, timeout=LOOK_SECONDS).ok
-        except (UnreachableError, CommandTimeoutError):
+        except SILENT:
             return False
 
     def node(self, disk: str) -> str:

@@ -8,7 +8,8 @@ from contextlib import suppress
 from raidplan.base.levels import LEVELS, losses_survived
 from raidplan.base.size import human
 from raidplan.base.words import counted, duration, listed
-from raidplan.twin.rehearsal.cases import Case, Fault, Source, goes_on
+from raidplan.twin.rehearsal.cases import Case, Fault, Source, goes_back
+from raidplan.twin.rehearsal.checks import CHECK_SECONDS, Check, check_of
 from raidplan.twin.rehearsal.choices import CHOICES, REPLACED_AT_MOST, mapped, pairs_across
 from raidplan.twin.rehearsal.observed import name_of
 from raidplan.twin.rehearsal.rebuild_time import REBUILD_SECONDS, rebuild_seconds
@@ -35,7 +36,10 @@ def untried(source: Source, cases: Sequence[Case], faults: str) -> list[str]:
         found += _not_replaced(source, {case.name for case in cases if case.fault is Fault.REPLACED})
     if "media" in chosen:
         found += _without_places(source)
-    found += _ways_back(cases)
+    if "boot" in chosen:
+        found += _not_at_boot(source)
+    found += _ways_back(source, cases)
+    found += _checked_at_begin(source, cases)
     found += _not_predicted(cases)
     if len(source.topology.layout.swap) > 1:
         found.append("With several swap areas it cannot be told which of them lost pages: that the machine lives is looked at alone.")  # fmt: skip
@@ -60,8 +64,8 @@ def _more_than_pairs(source: Source) -> Iterator[str]:
         with suppress(ValueError):
             members = len(array.named_members)
             found += [name] if losses_survived(array.level, members, array.layout) > PAIR else []
-    if found:
-        yield f"Three disks and more at once were not pulled, which would not stop {listed(found, most=12)}."
+    going_on = f", which would not stop {listed(found, most=12)}" if found else ""
+    yield f"Three disks and more at once were pulled only with a component that takes them along{going_on}."
 
 
 def _held(source: Source) -> Iterator[str]:
@@ -104,11 +108,37 @@ def _without_places(source: Source) -> Iterator[str]:
         yield f"Only one disk was slow: {source.first_disks[0]}."
 
 
-def _ways_back(cases: Sequence[Case]) -> Iterator[str]:
-    if any(case.fault is Fault.PULLED and not goes_on(case) for case in cases):
-        yield "Where something stops, nothing was tried of the way back: the next case begins from the snapshot."
+def _not_at_boot(source: Source) -> Iterator[str]:
+    arrays = source.member_disks.items()
+    if unblanked := [name for name, disks in arrays if not disks[0]]:
+        yield f"No boot with a blank member of {listed(unblanked, most=12)}, whose first member is no disk."
+    if fresh := [name for name, disks in arrays if source.stale(disks) is None]:
+        yield f"No boot with a stale member of {listed(fresh, most=12)}: something stops without each of its disks, or none of its members is a disk."
+
+
+def _ways_back(source: Source, cases: Sequence[Case]) -> Iterator[str]:
+    alone = (
+        case
+        for case in cases
+        if case.fault is Fault.PULLED or (case.fault is Fault.ABSENT and case.kind == "disk")
+    )
+    if not all(goes_back(case, source.survival) for case in alone):
+        yield "Where something stops, nothing was tried of the way back: the next case begins anew."
     if any(case.fault is Fault.ABSENT and case.kind != "disk" for case in cases):
         yield "After a boot without a whole component its disks were not put back."
+
+
+def _checked_at_begin(source: Source, cases: Sequence[Case]) -> Iterator[str]:
+    back = [case for case in cases if case.fault in (Fault.PULLED, Fault.ABSENT) and goes_back(case, source.survival)]  # fmt: skip
+    away = {disk for case in back for disk in case.disks}
+    names = [
+        name
+        for name, disks in source.member_disks.items()
+        if not away.isdisjoint(disks) and check_of(source.topology, name) is Check.BEGIN
+    ]
+    if names:
+        why = f"no file is known to lie there, and the whole takes more than {duration(CHECK_SECONDS)} in emulation"
+        yield f"Checked at the begin alone once a disk was back, which is not counted, for {why}: {listed(names, most=12)}."
 
 
 def _not_predicted(cases: Sequence[Case]) -> Iterator[str]:

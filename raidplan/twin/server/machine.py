@@ -53,6 +53,8 @@ class Twin(Guest):
         self.directory = directory
         self.console = console
         self.machine = machine
+        self.first_order = machine.disks
+        """The disks in the order of the first start, which `start_over` keeps to unless it is told another one."""
         self._image = image
         self.booted_in = 0.0
         self.settled_in = 0.0
@@ -205,8 +207,8 @@ class Twin(Guest):
     ) -> None:  # fmt: skip
         """Boots on new files above those of the first start with `snapshots`: what came since is forgotten, also saved states.
 
-        `without` some disks, with nothing on the `blank` ones, and with `disks`, the same ones, in another order; `logged` for
-        `lose_power`. Raises BootError, HostError.
+        `without` some disks, with nothing on the `blank` ones, and with `disks`, the same ones, in another order until the next
+        start over; `logged` for `lose_power`. Raises BootError, HostError.
         """
         if self.machine.snapshots and self._base is None:
             raise TwinError("the disks of this machine were never raw files")
@@ -214,7 +216,7 @@ class Twin(Guest):
         self._base = self._base or self._paths
         with of_host(self.directory):
             self._paths = overlay(self._base, blank)
-        order = tuple(replace(disk, keeps_log=logged) for disk in disks or self.machine.disks)
+        order = tuple(replace(disk, keeps_log=logged) for disk in disks or self.first_order)
         self.machine = replace(self.machine, snapshots=True, disks=order, unplugged=frozenset(without))
         self._boot(timeout)
 

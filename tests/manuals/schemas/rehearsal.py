@@ -61,7 +61,7 @@ def rehearsal() -> Schema:
         "host": text("of the layout"),
         "layout_digest": text("of its meaning, as a plan has it"),
         "old_layout_digest": or_null(text("of the layout that a change begins with, or null")),
-        "as_predicted": flag("every stage passed, every case went as predicted, and it is not void"),
+        "as_predicted": or_null(flag("every stage passed, every case went as predicted, and it is not void; null where no case was tried, so nothing was predicted")),
         "void": flag("cases were tried to the end, and the control did not fail"),
         "predictions": record("how many there were", {"all": whole("held against an observation"), "true": whole("of these")}),
         "stages": listed("in order", ref("stage")),
