@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.twin.loops import stack as module
+from raidplan.twin.loops import users as module
 from raidplan.twin.loops.users import Group, parsed_groups, read_users
 from tests.absent import needs_root
 
