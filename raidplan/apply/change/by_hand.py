@@ -63,10 +63,10 @@ def header_by_hand(name: str, node: str, found: Properties, kept: str, opened: s
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What commands name beside the object itself."""
+    """The surroundings of an object, as commands name them."""
 
     identity: str = ""
-    """Of the object."""
+    """The identity of the object."""
     array: Properties | None = None
     """The array that runs and has the object as a member or spare."""
     point: str = ""
