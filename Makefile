@@ -1,4 +1,4 @@
-# Two commands: `make demo` runs the main job, `make test` passes the tests. Both install what they need.
+# Two commands: `make demo` runs the main job, `make test` runs the everyday tests. Both install what they need.
 PYTHON ?= python3
 VENV := .venv
 PACKAGES := kmod qemu-system-x86 qemu-utils ovmf mmdebstrap lz4 mdadm gdisk fdisk e2fsprogs xfsprogs btrfs-progs \

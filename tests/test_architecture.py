@@ -355,6 +355,14 @@ ONE_OWNER = {
 its own rates, and its witness is a script without the package."""
 
 
+def test_output_counts_in_singular_and_plural() -> None:
+    """Neither commands nor forms write a plural after a count, which can be 1: `base/words.py` does."""
+    written = re.compile(r"\{len\([^{}]*\)[^{}]*\} [a-z]+s\b")
+    assert written.search('f"{len(names)} disks"') and written.search('f"{len(names) - MOST} places"')
+    printed = [file for file in FILES if file.relative_to(PACKAGE).parts[0] in ("cli", "render")]
+    assert {str(file): found for file in printed if (found := written.findall(file.read_text()))} == {}
+
+
 @pytest.mark.parametrize("what", ONE_OWNER)
 def test_what_is_written_in_one_way_is_written_in_one_place(what: str) -> None:
     written, line, owners = ONE_OWNER[what]

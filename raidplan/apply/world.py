@@ -182,9 +182,9 @@ class World:
     def replace(
         self, file: Path, data: bytes, *, like: Path, mode: int, unchanged: Callable[[], bool] = lambda: True
     ) -> None:
-        """Makes `file` hold the data, whole or not at all: written beside, synced, renamed if it is `still` as it was.
+        """Makes `file` hold the data, whole or not at all: written beside, synced, renamed only if `unchanged()` is true.
 
-        Mode, owner and extended attributes are those of `like`, or `mode` where there is none. Raises OSError, Changed.
+        Mode, owner and extended attributes are those of `like`, or `mode` where there is none. Raises OSError, and Changed if `unchanged()` is false.
         """
         beside = file.with_name(f".{file.name}.raidplan-new")
         try:

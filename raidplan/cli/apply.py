@@ -29,6 +29,7 @@ from raidplan.apply.undo.copying import NoRoom
 from raidplan.apply.work import Event
 from raidplan.apply.world import World
 from raidplan.base.size import MIB
+from raidplan.base.words import counted
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.consent import ask_consent
 from raidplan.cli.devices import read_devices
@@ -213,7 +214,7 @@ def _carry_out(decision: Decision, journal: Journal, arguments: argparse.Namespa
     for step, failures in outcome.failed.items():
         talk(f"failed: {step}: {failure_text(failures)}")
     if not outcome.complete:
-        how_far = f"{len(outcome.done)} steps done, {len(outcome.not_begun)} not begun"
+        how_far = f"{counted(len(outcome.done), 'step')} done, {len(outcome.not_begun)} not begun"
         return _report_stop(f"stopped part-way: {how_far}; {GOES_ON}", decision, journal)
     for problem in outcome.unproven:
         talk(f"not as planned: {refusal_text(problem)}")

@@ -119,7 +119,7 @@ def _draw(parser: argparse.ArgumentParser) -> None:
 def _show(parser: argparse.ArgumentParser) -> None:
     """A layout."""
     parser.description = (
-        "Prints the plain form that a layout means: ranges written out, the hardware's file "
+        "Prints the plain form of a layout: ranges written out, the hardware's file "
         "joined, members picked from pools and, as comments, why these. Your own comments are not kept."
     )
     add_layout(parser)

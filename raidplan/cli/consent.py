@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from raidplan.base.words import counted
 from raidplan.cli.output import talk
 from raidplan.plan.step import Plan
 
@@ -15,7 +16,11 @@ def ask_consent(plan: Plan, arguments: argparse.Namespace) -> bool:
         return _exactly(plan, arguments.destroy)
     if plan.lost and not _may_be_typed(plan, arguments):
         return False
-    what = f"destroy the {len(plan.lost)} things listed above" if plan.lost else "write to these disks"
+    what = (
+        f"destroy the {counted(len(plan.lost), 'thing')} listed above"
+        if plan.lost
+        else "write to these disks"
+    )
     return ask_host_name(plan.host, what, arguments)
 
 

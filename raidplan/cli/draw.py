@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from raidplan.base.words import counted
 from raidplan.cli import OK, UNABLE
 from raidplan.cli.output import Unable, emit, talk, talk_findings
 from raidplan.render.draw import MOST_TEXT, marks_of, mermaid, svg
@@ -24,6 +25,8 @@ def run(arguments: argparse.Namespace) -> int:
     draw = {"svg": svg, "mermaid": mermaid}[arguments.format]
     text = draw(loaded.topology, marks_of(loaded.topology))
     if draw is mermaid and len(text) > MOST_TEXT:
-        talk(f"the text has {len(text)} characters; Mermaid draws at most {MOST_TEXT}, so take --format svg")
+        talk(
+            f"the text has {counted(len(text), 'character')}; Mermaid draws at most {MOST_TEXT}, so take --format svg"
+        )
     emit(text, arguments.output)
     return OK

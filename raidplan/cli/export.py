@@ -13,7 +13,7 @@ from raidplan.apply.reading import read_for
 from raidplan.apply.refusal import unmatched
 from raidplan.base.findings import Severity, dotted
 from raidplan.base.plain import Plain
-from raidplan.base.words import listed
+from raidplan.base.words import counted, listed
 from raidplan.cli import OK, REFUSED, UNABLE
 from raidplan.cli.check import exit_code
 from raidplan.cli.for_machine import facts_in
@@ -87,7 +87,8 @@ def _pick(arguments: argparse.Namespace) -> tuple[Loaded, Plan, dict[str, DiskFa
         if not problems:
             fitting.append((loaded, made, disks))
         elif folder:
-            missed.append((len(disks) / len(made.disks), f"{file} has {len(disks)} of {len(made.disks)} disks here: {refusal_text(unmatched(problems[0]))}"))  # fmt: skip
+            here = f"{file} has {len(disks)} of {counted(len(made.disks), 'disk')} here"
+            missed.append((len(disks) / len(made.disks), f"{here}: {refusal_text(unmatched(problems[0]))}"))
         else:
             for problem in problems:
                 talk(f"refused: {refusal_text(unmatched(problem))}")
@@ -99,10 +100,12 @@ def _pick(arguments: argparse.Namespace) -> tuple[Loaded, Plan, dict[str, DiskFa
         return fitting[0]
     if fitting:
         names = listed([each.file for each, _, _ in fitting], last=" and ")
-        talk(f"refused: {len(fitting)} layouts fit this machine: {names}")
+        talk(f"refused: {counted(len(fitting), 'layout')} fit this machine: {names}")
     elif folder:
         nearest = max(missed, key=lambda each: each[0], default=(0.0, "there is none"))[1]
-        talk(f"refused: none of {len(files)} layouts has the disks of this machine; the nearest: {nearest}")
+        talk(
+            f"refused: none of {counted(len(files), 'layout')} has the disks of this machine; the nearest: {nearest}"
+        )
     return REFUSED
 
 

@@ -6,6 +6,7 @@ import argparse
 import shlex
 from pathlib import Path
 
+from raidplan.base.words import counted
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.output import Unable, talk, talk_findings
 from raidplan.document import read_document
@@ -94,7 +95,9 @@ def _down(arguments: argparse.Namespace) -> int:
 def _remove(done: Down) -> list[str]:
     if done.folder_removed and not (done.detached or done.removed):
         return [f"{done.folder}: nothing is there any more"]
-    counts = f"detached {len(done.detached)} loop devices, deleted {len(done.removed)} files"
+    counts = (
+        f"detached {counted(len(done.detached), 'loop device')}, deleted {counted(len(done.removed), 'file')}"
+    )
     return [*done.left, *([f"{counts}; {done.folder} is gone"] if done.folder_removed else [])]
 
 

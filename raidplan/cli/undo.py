@@ -11,6 +11,7 @@ from raidplan.apply.refusal import refusal
 from raidplan.apply.undo.copies import Copies, read_copies
 from raidplan.apply.undo.undo import Way, go_back, plan_of_run, still_tuned, way_back
 from raidplan.apply.world import World
+from raidplan.base.words import counted
 from raidplan.cli import OK, REFUSED, STOPPED, UNABLE
 from raidplan.cli.consent import ask_host_name
 from raidplan.cli.output import talk
@@ -60,7 +61,7 @@ def undo(arguments: argparse.Namespace, world: World) -> int:
             )
         return code
     for name, pieces in way.pieces.items():
-        talk(f"{name} ({way.disks[name].node}): {len(pieces)} blocks are put back as they were")
+        talk(f"{name} ({way.disks[name].node}): {counted(len(pieces), 'block')} to put back as before")
     for file in way.files:
         talk(f"{file} is put back as it was")
     for argv, _ in way.units.values():

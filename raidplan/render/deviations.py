@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import DISK, Identity
 from raidplan.base.size import human
+from raidplan.base.words import counted
 from raidplan.facts.prove import Deviation
 from raidplan.plan.partitions import TYPE_CODES, PartitionRow, partition_rows
 from raidplan.plan.step import Value
@@ -29,14 +30,6 @@ BYTES = frozenset(
 
 DEVICES = ("partition", "array", "volume", "mapping")
 """Kinds of devices that a proof names by kind and key."""
-ONE_OF = {
-    "members": "member",
-    "spares": "spare",
-    "partitions": "partition",
-    "devices": "device",
-    "options": "option",
-    "flags": "option",
-}
 
 
 CALLED = {
@@ -50,13 +43,13 @@ CALLED = {
 def deviation_text(deviation: Deviation) -> str:
     """A deviation as a sentence's part."""
     name, found, planned, names = deviation.name, deviation.found, deviation.planned, deviation.names
-    one = ONE_OF.get(name, name)
+    one = "option" if name == "flags" else name.removesuffix("s")
     if deviation.number >= 0 and name == "partitions":
         return _partition(deviation.number + 1, *partition_rows([found, planned]))
     if deviation.number >= 0:
         return f"{one} {deviation.number} is {_name(str(found), names)}, planned {_name(str(planned), names)}"
     if isinstance(found, list) and isinstance(planned, list):
-        there = f"there is 1 {one}" if len(found) == 1 else f"there are {len(found)} {name}"
+        there = f"there {'is' if len(found) == 1 else 'are'} {counted(len(found), one)}"
         if name == "partitions":
             return f"{there}, planned {len(planned)}"
         return f"{there} ({_listed(found, names)}), planned {len(planned)} ({_listed(planned, names)})"

@@ -12,6 +12,7 @@ from typing import Any
 
 from raidplan import __version__
 from raidplan.base.findings import Severity, dotted
+from raidplan.base.words import counted
 from raidplan.document import Span
 from raidplan.render.files import uri
 from raidplan.render.findings_json import json_text
@@ -45,9 +46,7 @@ def render(checked: Sequence[Loaded], look: Look) -> str:
     }
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     if len(found) > MOST:
-        words = (
-            f"{len(found) - MOST} of {len(found)} findings are left out here, none of them graver than these"
-        )
+        words = f"{len(found) - MOST} of {counted(len(found), 'finding')} are left out here, none of them graver than these"
         note = {"level": "warning", "message": {"text": words}}
         run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [note]}]
     return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})

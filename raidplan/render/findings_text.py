@@ -24,7 +24,7 @@ def render(checked: Sequence[Loaded], look: Look) -> str:
     gap = "\n" if text else ""
     # Rules run only once a file is a layout.
     later = any(loaded.layout is None and loaded.findings for loaded in checked)
-    more = "more is looked at once these are mended\n" if later else ""
+    more = "fix these first: the other checks run only on a layout that can be read\n" if later else ""
     return text + gap + summary_text(findings, len(checked), accepted, colour=look.colour) + more
 
 

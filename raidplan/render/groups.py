@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from raidplan.base.findings import dotted
 from raidplan.base.groups import groups_by
+from raidplan.base.words import counted
 from raidplan.document import Span
 from raidplan.render.line_folding import frame, one_line
 from raidplan.review.located import Located
@@ -27,7 +28,7 @@ def details(group: Sequence[Located]) -> Iterator[str]:
     for span, text in places(group)[:ALIKE]:
         yield f"see {span.file}:{span.line}:{span.column}: {text}"
     if len(places(group)) > ALIKE:
-        yield f"and {len(places(group)) - ALIKE} places more; --format json has them all"
+        yield f"and {counted(len(places(group)) - ALIKE, 'place')} more; --format json has them all"
     hint = group[0].finding.hint
     if hint:
         yield f"hint: {hint}"
@@ -39,7 +40,7 @@ def alike(group: Sequence[Located], most: int = ALIKE) -> Iterator[str]:
     same = [dotted(item.finding.path) for item in group if item.finding.message == message]
     others = _folded([item.finding.message for item in group if item.finding.message != message])
     if len(same) > 1:
-        yield f"{len(same)} times: {_some(same)}"
+        yield f"{counted(len(same), 'time')}: {_some(same)}"
     cut = len(others) > most + 1
     yield from (f"also: {other}" for other in others[: most if cut else None])
     if cut:

@@ -84,7 +84,7 @@ CODES: Mapping[Code, tuple[str, str]] = {
     ),
     "not-of-that-step": (
         "A step was interrupted, and the present content is not from it.",
-        "`raidplan adopt` enters what is whole; clear the rest by hand.",
+        "`raidplan adopt` checks it and records it if intact; clear the rest by hand.",
     ),
     "gone": (
         "What an earlier step made is missing.",
@@ -92,7 +92,7 @@ CODES: Mapping[Code, tuple[str, str]] = {
     ),
     "not-in-journal": (
         "No journal says that an existing object was ever finished.",
-        "`raidplan adopt` looks at it and enters it.",
+        "`raidplan adopt` checks it and records it if intact.",
     ),
     "not-as-planned": (
         "A step finished, and the machine differs from its promise.",
@@ -178,7 +178,7 @@ CODES: Mapping[Code, tuple[str, str]] = {
     ),
     "changed-since": (
         "A disk, file or unit was changed since that apply.",
-        "Put it right by hand.",
+        "Restore the named file, unit or disk by hand.",
     ),
     # configuration files
     "block-damaged": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidplan.apply.change.array_by_hand import array_by_hand
-from raidplan.apply.change.by_hand import NEW_FILESYSTEM, Advice, by_hand
+from raidplan.apply.change.by_hand import NEW_FILESYSTEM, Advice, Around, by_hand
 from raidplan.apply.change.table_by_hand import OnDisk, table_by_hand
 from raidplan.base.figures import Figure
 from raidplan.base.size import KIB, MIB
@@ -44,7 +44,7 @@ def test_the_size_is_changed_by_the_commands_of_its_type(what: tuple[str, str, s
 def test_a_command_for_a_mounted_file_system_has_its_mount_point() -> None:
     found, planned = {"type": "xfs", "blocks": 100}, {"blocks": 200}
     for point, word in (("/srv", "/srv"), ("/srv/my photos", "'/srv/my photos'")):
-        advice = by_hand("filesystem", "blocks", NODE, found, planned, point=point)
+        advice = by_hand("filesystem", "blocks", NODE, found, planned, Around(point=point))
         assert advice.figures["commands"] == (f"xfs_growfs {word}",)
 
 

@@ -7,8 +7,8 @@ from raidplan.facts.block import Block
 from raidplan.facts.mounts import Mount, SwapArea
 from raidplan.twin.loops.losetup import Loop
 from raidplan.twin.loops.refused import LoopsRefused
-from raidplan.twin.loops.stack import Group, Stack
 from raidplan.twin.loops.teardown import teardown
+from raidplan.twin.loops.users import Group, Users
 
 VG = "Zt3Ak5" + "aaaa" * 5 + "bbbbbb"
 VG_PRINTED = "Zt3Ak5-aaaa-aaaa-aaaa-aaaa-aaaa-bbbbbb"
@@ -44,7 +44,7 @@ def swap(path, device):
 
 
 def stack(*blocks, mounts=(), swaps=(), groups=()):
-    return Stack({block.name: block for block in blocks}, tuple(mounts), tuple(swaps), tuple(groups))
+    return Users({block.name: block for block in blocks}, tuple(mounts), tuple(swaps), tuple(groups))
 
 
 def commands(ours, machine, loops=()):

@@ -61,8 +61,21 @@ def header_by_hand(name: str, node: str, found: Properties, kept: str, opened: s
     return Advice(HEADERS[name][bool(kept)], figures)
 
 
-NO_ARRAYS: Mapping[str, Properties] = {}
-NO_OPTIONS: Mapping[str, str] = {}
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The surroundings of an object, as commands name them."""
+
+    identity: str = ""
+    """The identity of the object."""
+    array: Properties | None = None
+    """The array that runs and has the object as a member or spare."""
+    point: str = ""
+    """Where a file system is mounted, or is to be."""
+    unmade: Mapping[str, str] = field(default_factory=dict)
+    """The devices that are no physical volumes yet, with the options that make them."""
+
+
+ALONE = Around()
 
 
 def by_hand(
@@ -71,21 +84,14 @@ def by_hand(
     node: str,
     found: Properties,
     expect: Mapping[str, Value],
-    identity: str = "",
-    arrays: Mapping[str, Properties] = NO_ARRAYS,
-    point: str = "",
-    unmade: Mapping[str, str] = NO_OPTIONS,
+    around: Around = ALONE,
 ) -> Advice:
-    """Advice about a property that no step changes; for arrays see `array_by_hand`, for partitions `table_by_hand`.
-
-    `identity`: of the object; `arrays`: those that run, by the identities of their members and spares; `point`: where a file
-    system is mounted, or is to be; `unmade`: the devices that are no physical volumes yet, with the options that make them.
-    """
+    """Advice about a property that no step changes; for arrays see `array_by_hand`, for partitions `table_by_hand`."""
     now, planned = found.get(name), expect[name]
     if (kind, name) == ("volume_group", "devices") and found.get("missing"):
         return Advice("group-incomplete", {"count": int(str(found["missing"]))})
     if (kind, name) == ("volume_group", "devices"):
-        return _other_devices(node, texts(now), texts(planned), unmade)
+        return _other_devices(node, texts(now), texts(planned), around.unmade)
     if (kind, node) == ("mount", "/"):
         return Advice("root-elsewhere")
     if kind == "filesystem" and found.get("device") != expect.get("device", found.get("device")):
@@ -93,7 +99,7 @@ def by_hand(
     if name == "blocks":
         planned = _in_blocks_of(found, expect)
     smaller = isinstance(now, int) and isinstance(planned, int) and planned < now
-    answer = _answer(kind, name, found, expect, arrays.get(identity), smaller=smaller)
+    answer = _answer(kind, name, found, expect, around.array, smaller=smaller)
     if answer is None:
         return _hint(kind, name, node, found, expect)
     if not answer.possible:
@@ -110,9 +116,9 @@ def by_hand(
         "size": size,
         "blocks": size,
         **_sectors(planned, found.get("block")),
-        **_filling(kind, node, found, expect, identity, planned, smaller=smaller),
-        **({"mount": shlex.quote(escaped(point))} if point else {}),
-        **_called(arrays.get(identity)),
+        **_filling(kind, node, found, expect, around.identity, planned, smaller=smaller),
+        **({"mount": shlex.quote(escaped(around.point))} if around.point else {}),
+        **_called(around.array),
     }
     return commands(answer, values, case)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from raidplan.apply.change.array_by_hand import after_sync, array_by_hand
-from raidplan.apply.change.by_hand import Advice, by_hand, header_by_hand
+from raidplan.apply.change.by_hand import Advice, Around, by_hand, header_by_hand
 from raidplan.apply.change.not_blank import not_blank
 from raidplan.apply.change.table_by_hand import OnDisk, table_by_hand
 from raidplan.apply.journal.past import Past
@@ -118,10 +118,12 @@ class Difference:
                 node,
                 found,
                 planned,
-                identity,
-                self._arrays,
-                self.mounted or self._mount_point,
-                self._unmade,
+                Around(
+                    identity,
+                    self._arrays.get(identity),
+                    self.mounted or self._mount_point,
+                    self._unmade,
+                ),
             )
         return NotInPlace(advice.case, **advice.figures)
 

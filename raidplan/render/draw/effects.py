@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from raidplan.base.findings import Path
+from raidplan.base.words import counted
 from raidplan.render.draw import words
 from raidplan.render.draw.cards import Row
 from raidplan.render.draw.marks import Bound, Marks
@@ -60,7 +61,7 @@ def _named(killers: Sequence[Path], before: str) -> str:
     if len(disks) == 1:
         names.append(str(disks[0][-1]))
     elif disks:
-        names.append(f"any of {len(disks)} disks")
+        names.append(f"any of {counted(len(disks), 'disk')}")
     return listed(names, THING_ROOM, before=before)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from raidplan.base.names import ranges
+from raidplan.base.words import counted
 from raidplan.render.draw.picture import Style
 
 SIZE: dict[Style, float] = {"title": 20, "heading": 11, "name": 12, "body": 10.5, "small": 9.5}
@@ -70,4 +71,4 @@ def listed(names: list[str], room: float, style: Style = "body", before: str = "
         text = before + ", ".join(names[:shown]) + rest
         if width(text, style) <= room:
             return text
-    return fitted(before + (names[0] if len(names) == 1 else f"{len(names)} things"), room, style)
+    return fitted(before + (names[0] if len(names) == 1 else counted(len(names), "thing")), room, style)

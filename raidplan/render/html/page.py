@@ -169,7 +169,7 @@ class _Maker:
         finding = group[0].finding
         rule = CATALOGUE.get(finding.rule)
         related = places(group)
-        more = (Place(f"and {len(related) - ALIKE} places more"),) if len(related) > ALIKE else ()
+        more = (Place(f"and {counted(len(related) - ALIKE, 'place')} more"),) if len(related) > ALIKE else ()
         return Shown(
             anchor,
             finding.severity.value,

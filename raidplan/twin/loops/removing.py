@@ -15,8 +15,8 @@ from raidplan.twin.loops.losetup import Loop, detach, loops
 from raidplan.twin.loops.ours import is_ours, is_unrecorded, our_loops, taken_over
 from raidplan.twin.loops.record import Record
 from raidplan.twin.loops.refused import LoopsRefused, Stopped
-from raidplan.twin.loops.stack import read_stack
 from raidplan.twin.loops.teardown import Action, teardown
+from raidplan.twin.loops.users import read_users
 
 ROUNDS = 8
 """How often the devices on top are read again: udev may assemble an array that was just stopped."""
@@ -109,7 +109,7 @@ def _actions(folder: Folder, record: Record) -> list[Action]:
     """The commands that clear the way now. Raises LoopsRefused, also for a program that would be needed and is missing."""
     listed = loops()
     names = [loop.name for found in our_loops(folder, record, listed).values() for loop in found]
-    actions = teardown(names, listed, read_stack())
+    actions = teardown(names, listed, read_users())
     missing = sorted({action.argv[0] for action in actions if not find_tool(action.argv[0])})
     if missing:
         raise LoopsRefused([f"the program {tool} is missing: install it" for tool in missing])

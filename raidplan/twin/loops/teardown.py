@@ -13,7 +13,7 @@ from raidplan.facts.mounts import Mount
 from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.twin.loops.losetup import Loop
 from raidplan.twin.loops.refused import LoopsRefused
-from raidplan.twin.loops.stack import Group, Stack
+from raidplan.twin.loops.users import Group, Users
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,30 +24,30 @@ class Action:
     say: str
 
 
-def teardown(ours: Iterable[str], loops: Iterable[Loop], stack: Stack) -> list[Action]:
+def teardown(ours: Iterable[str], loops: Iterable[Loop], users: Users) -> list[Action]:
     """The commands that clear the loop devices named in `ours`, from the top down.
 
     `loops` are all loop devices in use. Raises LoopsRefused, with every reason, where something that is not ours
     alone would be touched.
     """
     own = frozenset(ours)
-    over = _over(own, stack.blocks)
-    mounts = [mount for mount in stack.mounts if mount.device in over]
+    over = _over(own, users.blocks)
+    mounts = [mount for mount in users.mounts if mount.device in over]
     reasons = [
-        *_mixed(own, over, stack.blocks),
-        *_strange(own, over, stack.blocks),
-        *_mixed_groups(over, stack.groups),
-        *_foreign_on_top(own, mounts, loops, stack.mounts),
+        *_mixed(own, over, users.blocks),
+        *_strange(own, over, users.blocks),
+        *_mixed_groups(over, users.groups),
+        *_foreign_on_top(own, mounts, loops, users.mounts),
     ]
     if reasons:
         raise LoopsRefused(reasons)
-    return [*_swapoffs(over, mounts, stack), *_unmounts(mounts), *_stops(over, stack)]
+    return [*_swapoffs(over, mounts, users), *_unmounts(mounts), *_stops(over, users)]
 
 
-def _swapoffs(over: frozenset[str], mounts: Sequence[Mount], stack: Stack) -> Iterator[Action]:
+def _swapoffs(over: frozenset[str], mounts: Sequence[Mount], users: Users) -> Iterator[Action]:
     """Swap areas on ours, and swap files in file systems on ours."""
-    for area in stack.swaps:
-        if area.device in over or (area.file and _mount_of(area.path, stack.mounts) in mounts):
+    for area in users.swaps:
+        if area.device in over or (area.file and _mount_of(area.path, users.mounts) in mounts):
             yield Action(("swapoff", area.path), f"stop swapping to {area.path}")
 
 
@@ -135,20 +135,20 @@ def _mount_of(path: str, mounts: Iterable[Mount]) -> Mount | None:
     return best
 
 
-def _stops(over: frozenset[str], stack: Stack) -> list[Action]:
+def _stops(over: frozenset[str], users: Users) -> list[Action]:
     """Arrays stopped and groups deactivated, each before what it stands on; partitions go with their disk."""
     # All volumes of a group go at once, so they are one thing in the order.
-    unit = {name: _unit(stack.blocks[name]) for name in over if name in stack.blocks}
+    unit = {name: _unit(users.blocks[name]) for name in over if name in users.blocks}
     edges: dict[str, set[str]] = {key: set() for key in sorted(unit.values())}
     for name, key in unit.items():
-        for below in stack.blocks[name].below:
+        for below in users.blocks[name].below:
             if below in unit and unit[below] != key:
                 edges[unit[below]].add(key)
     try:
         order = list(TopologicalSorter(edges).static_order())
     except CycleError as error:
         raise LoopsRefused([f"these stand on each other: {', '.join(error.args[1])}"]) from None
-    actions = (_stop(key, stack) for key in order)
+    actions = (_stop(key, users) for key in order)
     return [action for action in actions if action]
 
 
@@ -156,14 +156,14 @@ def _unit(block: Block) -> str:
     return block.dm_uuid[:36] if block.dm_uuid.startswith("LVM-") else block.name
 
 
-def _stop(unit: str, stack: Stack) -> Action | None:
+def _stop(unit: str, users: Users) -> Action | None:
     if unit.startswith("LVM-"):
         uuid = lvm_form(unit[4:])
-        name = next((group.name for group in stack.groups if group.uuid == uuid), uuid)
+        name = next((group.name for group in users.groups if group.uuid == uuid), uuid)
         # By its UUID: another group may have the same name.
         argv = ("vgchange", "--activate", "n", "--select", f"vg_uuid={uuid}")
         return Action(argv, f"deactivate the volume group {name}")
-    block = stack.blocks[unit]
+    block = users.blocks[unit]
     if block.is_md:
         return Action(("mdadm", "--stop", block.node), f"stop the array {block.node}")
     return None

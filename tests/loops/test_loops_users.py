@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.twin.loops import stack as module
-from raidplan.twin.loops.stack import Group, parsed_groups, read_stack
+from raidplan.twin.loops import users as module
+from raidplan.twin.loops.users import Group, parsed_groups, read_users
 from tests.absent import needs_root
 
 MOUNTINFO = """\
@@ -59,7 +59,7 @@ def tree(tmp_path, monkeypatch):
 
 
 def test_blocks(tree):
-    blocks = read_stack(tree).blocks
+    blocks = read_users(tree).blocks
     assert (blocks["loop0p1"].below, blocks["loop0p1"].partition) == (("loop0",), 1)
     assert (blocks["md127"].below, blocks["md127"].is_md) == (("cciss/c0d0", "loop0p1"), True)
     assert blocks["md127p2"].below == ("md127",)
@@ -69,7 +69,7 @@ def test_blocks(tree):
 
 
 def test_mounts_and_swaps(tree):
-    found = read_stack(tree)
+    found = read_users(tree)
     root = found.mounts[1]
     assert (root.point, root.device, root.source, root.id, root.parent, root.number) == (
         "/",
@@ -89,13 +89,13 @@ def test_mounts_and_swaps(tree):
 
 def test_a_kernel_without_swap(tree):
     (tree / "proc/swaps").unlink()
-    assert read_stack(tree).swaps == ()
+    assert read_users(tree).swaps == ()
 
 
 def test_no_mountinfo_is_an_error(tree):
     (tree / "proc/self/mountinfo").unlink()
     with pytest.raises(OSError, match="mountinfo"):
-        read_stack(tree)
+        read_users(tree)
 
 
 def test_groups_of_one_name_stay_apart():
@@ -104,5 +104,5 @@ def test_groups_of_one_name_stay_apart():
 
 @needs_root
 def test_the_running_machine():
-    found = read_stack()
+    found = read_users()
     assert any(mount.point == "/" for mount in found.mounts) and found.blocks

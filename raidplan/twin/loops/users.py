@@ -24,7 +24,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
+class Users:
     """Everything that decides what must go before a loop device can."""
 
     blocks: Mapping[str, Block] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Stack:
     groups: tuple[Group, ...] = ()
 
 
-def read_stack(root: Path = Path("/")) -> Stack:
+def read_users(root: Path = Path("/")) -> Users:
     """Reads the running machine. Raises OSError."""
     blocks = {block.name: block for block in every_block(root)}
     numbers = {block.number: block.name for block in blocks.values() if block.number}
@@ -41,7 +41,7 @@ def read_stack(root: Path = Path("/")) -> Stack:
     mounts, swaps = root / "proc/self/mountinfo", root / "proc/swaps"
     # There is no such file as swaps in a kernel without swap.
     areas = parse_swaps(_text(swaps), names) if swaps.exists() else []
-    return Stack(blocks, tuple(parse_mountinfo(_text(mounts), names)), tuple(areas), _groups())
+    return Users(blocks, tuple(parse_mountinfo(_text(mounts), names)), tuple(areas), _groups())
 
 
 def _text(file: Path) -> str:
