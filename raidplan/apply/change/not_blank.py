@@ -52,6 +52,6 @@ def _is_known(identity: str, uuid: str, block: BlockFact | None, machine: Machin
 def _stains(identity: str, block: BlockFact | None, machine: Machine) -> list[str]:
     """What is on a device, and who uses it, in words; empty if it is blank, or not there."""
     stains = Stack(machine, {}).stains(block.name) if block else []
-    content = [*block.uses, *block.content, *(str(each.content) for each in block.found)] if block else []
+    content = [*map(str, block.uses), *block.content, *(str(each.content) for each in block.found)] if block else []
     more = content if block and block.kind == "disk" else []  # a scan of a disk may know less than libblkid
     return [*dict.fromkeys((*stains, *more))] or content or [*map(str, machine.carried(identity))]
