@@ -25,7 +25,7 @@ def not_blank(
     machine: Machine,
     shown: Callable[[str], str],
 ) -> Iterator[Use]:
-    """What is on the planned devices that are not in the array `uuid`; `shown` turns an identity into a name in a shell."""
+    """Content and users of the planned devices that are not in the array `uuid`; `shown` turns an identity into a name in a shell."""
     inside = {*_devices(found)}
     blocks = {block.identity: block for block in machine.blocks}
     for identity in _devices(planned):
@@ -50,8 +50,10 @@ def _is_known(identity: str, uuid: str, block: BlockFact | None, machine: Machin
 
 
 def _stains(identity: str, block: BlockFact | None, machine: Machine) -> list[str]:
-    """What is on a device, and who uses it, in words; empty if it is blank, or not there."""
+    """Content and users of a device, in words; none if it is blank, or not there."""
     stains = Stack(machine, {}).stains(block.name) if block else []
-    content = [*map(str, block.uses), *block.content, *(str(each.content) for each in block.found)] if block else []
+    content = (
+        [*map(str, block.uses), *block.content, *(str(each.content) for each in block.found)] if block else []
+    )
     more = content if block and block.kind == "disk" else []  # a scan of a disk may know less than libblkid
     return [*dict.fromkeys((*stains, *more))] or content or [*map(str, machine.carried(identity))]
