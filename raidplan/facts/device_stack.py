@@ -58,7 +58,7 @@ class Stack:
         if disk:
             return disk.traces
         block = self.blocks.get(name)
-        disk = self._disk(block.below[0]) if block and block.kind == "partition" else None
+        disk = self._disk(block.below[0]) if block and block.kind == "partition" and block.below else None
         if not block or not disk:
             return ()
         end = block.start + block.size

@@ -16,7 +16,7 @@ from raidplan.apply.devices.guard import not_blank
 from raidplan.facts import in_use
 from raidplan.facts.in_use import used_by_others, written_by_others
 from raidplan.facts.read import read_machine
-from raidplan.facts.uses import use
+from raidplan.facts.uses import User, use
 from raidplan.plan.step import Zero
 from tests.apply.sentences import not_cleared, words_of
 from tests.images import MIB, tool
@@ -48,7 +48,7 @@ def test_a_loop_device_on_a_disk_is_found_however_it_was_attached(
         with not_cleared("loop", node, loop=upper):
             zero.zero(node, Zero(node, ((0, MIB),), ()))
         machine = read_machine(known=[node], written=[node])
-        assert machine.disk(node).users == (f"behind {upper}",)
+        assert machine.disk(node).users == (User("loop", upper.removeprefix("/dev/")),)
         assert words_of(written_by_others(upper)) == [], "its own file is no block device"
     finally:
         tool("losetup", "--detach", upper)

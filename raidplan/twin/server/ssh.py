@@ -17,6 +17,8 @@ HOST = "twin"
 """The name of the guest in the SSH configuration file."""
 
 _UNREACHABLE = 255
+CONNECT_SECONDS = 180.0
+"""Seconds after which a connection that is not made is made anew; keys are exchanged in a few, emulated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,20 @@ class Shell:
             return False
 
     def connect(self, seconds: float) -> subprocess.Popen[bytes]:
-        """Opens the shared connection; the process returned holds it. Raises UnreachableError."""
+        """Opens the shared connection; the process returned holds it. Raises UnreachableError.
+
+        A connection that a booting guest took and forgot is opened anew, as long as there is time.
+        """
+        end = time.monotonic() + seconds
+        while True:
+            master, said = self._try(min(CONNECT_SECONDS, end - time.monotonic()))
+            if master:
+                return master
+            if said or time.monotonic() > end:
+                raise UnreachableError(f"ssh: {said or 'no connection in time'}")
+
+    def _try(self, seconds: float) -> tuple[subprocess.Popen[bytes] | None, str]:
+        """The process that holds the connection, or None and what it said: nothing where the guest was silent."""
         self.control.unlink(missing_ok=True)
         master = subprocess.Popen(
             ["ssh", "-F", str(self.config), "-o", "ControlMaster=yes", "-N", HOST],
@@ -89,11 +104,9 @@ class Shell:
             if master.poll() is not None or time.monotonic() > end:
                 master.kill()
                 _, errors = master.communicate()
-                raise UnreachableError(
-                    f"ssh: {errors.decode(errors='replace').strip() or 'no connection in time'}"
-                )
+                return None, errors.decode(errors="replace").strip()
             time.sleep(0.02)
-        return master
+        return master, ""
 
     def run(
         self, command: str | Sequence[str], *, check: bool, timeout: float, stdin: bytes | None = None
