@@ -126,7 +126,7 @@ def test_f03_who_interrupts_again_and_again_is_told_once_to_wait(gap: float, tmp
     assert child.returncode == 3, said
     assert (tmp_path / "made").exists() and not (tmp_path / "next").exists()
     assert said.count("waits for the running programs") == 1
-    assert "Traceback" not in said and "stopped part-way: 1 steps" in said
+    assert "Traceback" not in said and "stopped part-way: 1 step" in said
 
 
 def test_f46_no_program_that_writes_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:

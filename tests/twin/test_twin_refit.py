@@ -84,6 +84,22 @@ def test_starting_over_forgets_what_came_since(twin: Twin, monkeypatch: pytest.M
     assert boots[-1] == VirtualMachine((A, B), snapshots=True), "with what is there"
 
 
+@pytest.mark.skipif(not shutil.which("qemu-img"), reason="qemu-img is not installed")
+def test_the_first_start_over_has_the_disks_that_the_machine_has_then(
+    twin: Twin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not those that it once had: a disk that halted at a write is a sound one after a power cut."""
+    boots: list[VirtualMachine] = []
+    monkeypatch.setattr(Twin, "_boot", lambda self, timeout: boots.append(self.machine))
+    twin._paths.root.write_bytes(bytes(4096))
+    refit(twin, [replace(A, halts_at_write=3), B])
+    refit(twin, [B, A])
+    twin.start_over()
+    twin.start_over(disks=[A, B])
+    twin.start_over()
+    assert [boot.disks for boot in boots] == [(B, A), (A, B), (B, A)]
+
+
 def test_only_above_raw_files_a_machine_starts_over(twin: Twin) -> None:
     twin.machine = replace(twin.machine, snapshots=True)
     with pytest.raises(TwinError, match="never raw"):

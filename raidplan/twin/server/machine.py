@@ -213,7 +213,8 @@ class Twin(Guest):
         if self.machine.snapshots and self._base is None:
             raise TwinError("the disks of this machine were never raw files")
         self.power_cut()
-        self._base = self._base or self._paths
+        if self._base is None:
+            self._base, self.first_order = self._paths, self.machine.disks
         with of_host(self.directory):
             self._paths = overlay(self._base, blank)
         order = tuple(replace(disk, keeps_log=logged) for disk in disks or self.first_order)
