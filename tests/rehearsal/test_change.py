@@ -200,17 +200,22 @@ def test_the_page_shows_what_the_control_saw(changed: Changed, rehearsed: Rehear
     assert "a record that was written over: seen" in page.read_text()
 
 
+def fail_to_give(monkeypatch: pytest.MonkeyPatch, file: str, failure: Exception) -> None:
+    """The guest does not give this file."""
+    get = StandIn.get
+
+    def fails(self: StandIn, remote: str, **options: object) -> bytes:
+        if remote == file:
+            raise failure
+        return get(self, remote, **options)
+
+    monkeypatch.setattr(StandIn, "get", fails)
+
+
 def test_events_that_a_guest_does_not_give_are_no_change_without_a_step(
     changed: Changed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    get = StandIn.get
-
-    def hangs(self: StandIn, remote: str, **options: object) -> bytes:
-        if remote == EVENTS:
-            raise CommandTimeoutError("reading /root/apply.events: no end within 600 s")
-        return get(self, remote, **options)
-
-    monkeypatch.setattr(StandIn, "get", hangs)
+    fail_to_give(monkeypatch, EVENTS, CommandTimeoutError("reading /root/apply.events: no end within 600 s"))
     report = changed(Faulty(), code=FINDINGS)
     assert report["stages"][-1]["name"] == "change" and "no end within" in report["stages"][-1]["detail"]
 
@@ -232,14 +237,7 @@ def test_a_stage_that_fails_keeps_the_control(changed: Changed) -> None:
 def test_a_guest_that_is_silent_after_the_change_is_in_the_report(
     changed: Changed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    get = StandIn.get
-
-    def lost(self: StandIn, remote: str, **options: object) -> bytes:
-        if remote == GIVEN:
-            raise UnreachableError("the connection broke")
-        return get(self, remote, **options)
-
-    monkeypatch.setattr(StandIn, "get", lost)
+    fail_to_give(monkeypatch, GIVEN, UnreachableError("the connection broke"))
     report = changed(Faulty(), code=FINDINGS)
     first = report["cases"][0]
     assert said(first, "records") == ["0"] and not first["as_predicted"]

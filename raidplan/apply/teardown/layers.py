@@ -16,7 +16,6 @@ from raidplan.plan.step import Run, Step, Zero
 
 WRITABLE = ("clean", "active", "active-idle", "write-pending", "read-auto")
 """States of an array that can be written to."""
-"""The id of the step that stops the array with a UUID."""
 
 
 @dataclass(frozen=True, slots=True)

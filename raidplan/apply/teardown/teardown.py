@@ -186,6 +186,7 @@ def _ghosts(cleared: Cleared, carriers: Mapping[str, str]) -> dict[str, Step]:
     kernel_names = {name for target in cleared.targets for name in cleared.stack.base(target)}
     touched = {cleared.stack.named(name) for name in kernel_names} | cleared.wiped
     touched |= {step.targets[0] for node, step in cleared.targets.values() if step.guard == (node,)}
+    headers = _new_headers(cleared.left)
     found: dict[str, Step] = {}
     for step in cleared.left.steps:
         made, *below = step.targets or ("",)
@@ -193,26 +194,22 @@ def _ghosts(cleared: Cleared, carriers: Mapping[str, str]) -> dict[str, Step]:
         if step.phase not in NEW_DEVICES or not all(carriers.get(one, one) in touched for one in on):
             continue
         touched.add(made)
-        if (
-            step.proof
-            and step.awaits
-            and (step.proof.kind in ("array", "volume") or _is_new_mapping(step, cleared.left))
+        if step.proof is None or not step.awaits:
+            continue
+        if step.proof.kind in ("array", "volume") or (
+            step.proof.kind == "mapping" and step.proof.key in headers
         ):
             found[step.awaits[0]] = _ghost(step, cleared.left)
     return found
 
 
-def _is_new_mapping(step: Step, left: Plan) -> bool:
-    """Whether the step opens an encryption whose header is made right before: what shows in one that stands may be somebody's.
+def _new_headers(left: Plan) -> frozenset[str]:
+    """The UUIDs of encryptions whose header is made as well: what shows in one that stands may be somebody's.
 
     One with a random key is known by its name and not by a header; the next boot shows other bytes at its ends.
     """
-    headers = {
-        each.proof.key
-        for each in left.steps
-        if each.creates and each.proof and each.proof.kind == "encryption"
-    }
-    return step.proof is not None and step.proof.kind == "mapping" and step.proof.key in headers
+    proofs = (step.proof for step in left.steps if step.creates and step.proof)
+    return frozenset(proof.key for proof in proofs if proof.kind == "encryption")
 
 
 def _ghost(made: Step, left: Plan) -> Step:
