@@ -97,9 +97,7 @@ def _faults_of_clearing(step: Step, steps: Sequence[Step], arrays: Set[str]) -> 
         case Run((program, *_)) if program in image_makers():
             yield fault("image-unseen", step.id)
         case Zero(device, _, None):
-            makers = (other for other in steps if other.id in step.needs and other.proof)
-            made = {node for other in makers if other.proof and other.proof.kind in ("array", "volume") for node in other.awaits}  # fmt: skip
-            if device not in made:
+            if device not in _newly_made(step, steps):
                 yield fault("clears-unmade", step.id, device=device)
         case Zero(device, _, found):
             again = step.origin.kind == "clear" and any(
@@ -110,6 +108,18 @@ def _faults_of_clearing(step: Step, steps: Sequence[Step], arrays: Set[str]) -> 
                 step.phase != "teardown" or not _in_the_way(step, device, steps)
             ):
                 yield fault("clears-without-reason", step.id, device=device)
+
+
+def _newly_made(step: Step, steps: Sequence[Step]) -> Iterator[str]:
+    """The arrays, volumes and opened encryptions that are made before the step; an encryption is new if its header is."""
+    headers = {other.proof.key for other in steps if other.proof and other.proof.kind == "encryption" and other.creates}  # fmt: skip
+    for other in steps:
+        if other.id not in step.needs or other.proof is None:
+            continue
+        if other.proof.kind in ("array", "volume") or (
+            other.proof.kind == "mapping" and other.proof.key in headers
+        ):
+            yield from other.awaits
 
 
 def _of_arrays(found: Sequence[SignatureAt], arrays: Set[str]) -> bool:

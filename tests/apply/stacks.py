@@ -172,7 +172,8 @@ class Box:
     def machine(self) -> Machine:
         """As it would be read."""
         modules = {
-            name: {"loaded": True, "loadable": True} for name in ("md_mod", "raid1", "raid6", "dm_mod")
+            name: {"loaded": True, "loadable": True}
+            for name in ("md_mod", "raid1", "raid6", "dm_mod", "dm_crypt")
         }
         objects = {**self.objects, "module": modules}
         blocks = tuple(block for _, block in sorted(self.blocks.items()))

@@ -56,6 +56,19 @@ def test_blank_disks_need_no_teardown(plan: Plan, tmp_path: Path) -> None:
         assert left.lost == ()
 
 
+def test_a_new_device_is_cleared_before_the_next_is_made(tmp_path: Path) -> None:
+    """A run that stops at a later step has cleared it."""
+    wide = LAYOUT.replace("d<0-1>: {size", "d<0-3>: {size").replace(
+        "arrays:\n", "arrays:\n  alone: {level: raid1, members: [d<2-3>]}\n"
+    )
+    box = Box()
+    for place in range(4):
+        box.disk(f"sd{'bcde'[place]}", f"PAIR-{place}")
+    ids = [step.id for step in decided(plan_of(wide, tmp_path), box).left.steps]
+    cleared = [ids.index("ghosts.data"), ids.index("ghosts.alone")]
+    assert [ids[place - 1] for place in cleared] == ["array.data.open", "array.alone.open"]
+
+
 def test_f25_what_nobody_can_see_on_a_disk_is_cleared_once_it_shows(tmp_path: Path) -> None:
     """A file system deep inside a disk that looks blank, just where the array's data will begin."""
     done = order(decided(plan_of(LAYOUT, tmp_path), Box().disk("sdb", "PAIR-0").disk("sdc", "PAIR-1")).left)

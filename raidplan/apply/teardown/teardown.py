@@ -43,11 +43,11 @@ def take_apart(
     """
     cleared = give_up(plan, machine, disks, compare, earlier)
     ghosts = _ghosts(cleared, _carriers(plan))
-    left = replace(cleared.left, steps=tuple(_waiting(step, ghosts) for step in cleared.left.steps))
-    steps = [*left.steps, *ghosts.values()]
+    left = replace(cleared.left, steps=tuple(_with_ghosts(cleared.left.steps, ghosts)))
+    steps = [*left.steps]
     if cleared.targets:
         own = losses.own_identities(plan) | {Identity.read(each).key for each in made}
-        steps = _with_teardown(plan, cleared, left.steps, ghosts, own, earlier)
+        steps = _with_teardown(plan, cleared, left.steps, own, earlier)
     # An earlier run that was killed left it behind: what that one made was passed over as well.
     held = machine.observe("file", HOLD) is not None
     if plan.steps and (cleared.targets or held):
@@ -55,7 +55,7 @@ def take_apart(
         making = [step.id for step in steps if step.phase in ("teardown", *NEW_DEVICES)]
         nodes = _new_nodes(plan if held else left)
         steps += assembly_hold.release(making, list(nodes), asks.because, asks.line)
-    if len(steps) > len(left.steps):
+    if len(steps) > len(cleared.left.steps):
         left = replace(left, steps=tuple(ordered(steps)))
     return replace(cleared, left=left, refusals=[*cleared.refusals, *reasons_to_keep(cleared)])
 
@@ -64,7 +64,6 @@ def _with_teardown(
     plan: Plan,
     cleared: Cleared,
     waiting: Sequence[Step],
-    ghosts: Mapping[str, Step],
     own: frozenset[str],
     earlier: BegunClearing,
 ) -> list[Step]:
@@ -89,7 +88,7 @@ def _with_teardown(
         replace(step, needs=(*step.needs, *freed.get(step.id, ()), *([SETTLED] if step.guard else [])))
         for step in waiting
     ]
-    return [*held, *layers.steps, *targets, settled, *after, *ghosts.values()]
+    return [*held, *layers.steps, *targets, settled, *after]
 
 
 def _target(
@@ -235,10 +234,17 @@ def _untuned(steps: Iterable[Step]) -> Iterator[str]:
     yield from (step.id for step in steps if not (step.proof and step.proof.kind == "tuning"))
 
 
-def _waiting(step: Step, ghosts: Mapping[str, Step]) -> Step:
-    """The step, after the clearing of stale signatures in the new array or volume that it writes to."""
-    needs = tuple(ghosts[node].id for node in step.guard if node in ghosts)
-    return replace(step, needs=(*step.needs, *needs)) if needs else step
+def _with_ghosts(steps: Sequence[Step], ghosts: Mapping[str, Step]) -> Iterator[Step]:
+    """The steps, each after the clearing of what it writes to. A new device is cleared before anything else is done: a run that
+    stops later has cleared it, so that what shows on it from then on is listed."""
+    places = {step.id: place for place, step in enumerate(steps)}
+    behind: dict[int, list[Step]] = {}
+    for ghost in ghosts.values():
+        behind.setdefault(max(places[need] for need in ghost.needs), []).append(ghost)
+    for place, step in enumerate(steps):
+        needs = tuple(ghosts[node].id for node in step.guard if node in ghosts)
+        yield replace(step, needs=(*step.needs, *needs)) if needs else step
+        yield from behind.get(place, ())
 
 
 def _rule(left: Plan, cleared: Cleared) -> str:
