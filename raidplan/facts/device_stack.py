@@ -11,6 +11,9 @@ from raidplan.facts.machine import BlockFact, Trace
 from raidplan.facts.traces import words
 from raidplan.facts.uses import User
 
+BY_ID = "/dev/disk/by-id/"
+OF_CONTENT = "/lvm-pv-uuid-"
+
 
 @dataclass(frozen=True, slots=True)
 class Stack:
@@ -97,6 +100,18 @@ class Stack:
                 return f"the opened encryption {escaped(str(opened.get('name') or block.name))}"
         return escaped(f"/dev/{block.name}")
 
+    def lasting_node(self, block: BlockFact) -> str:
+        """A name of a disk, a partition or an array that is the same after a restart, and is not that of a copy: by the facts of
+        the disk itself, or by the UUID of the array. The kernel's name where there is none."""
+        if block.kind == "array":
+            return block.node
+        name = block.below[0] if block.kind == "partition" and block.below else block.name
+        disk = self._disk(name)
+        if disk is None or (link := by_id(disk)) is None:
+            return f"/dev/{block.name}"
+        number = block.name.removeprefix(name).lstrip("p")
+        return f"{link}-part{number}" if number else link
+
     def named(self, kernel_name: str) -> str:
         """The layout name of a disk, or its node if the plan does not name it."""
         return next(
@@ -115,3 +130,8 @@ class Stack:
 
 MOST_LAYERS = 32
 """Depth at which the search stops, so that a circle ends; far deeper than real stacks."""
+
+
+def by_id(disk: DiskFact) -> str | None:
+    """A link to a disk by its model and serial number, its WWN or the like; none by its content."""
+    return next((link for link in disk.links if link.startswith(BY_ID) and OF_CONTENT not in link), None)

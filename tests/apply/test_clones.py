@@ -66,6 +66,23 @@ def test_one_reason_names_both_and_the_member_is_rebuilt(
     assert [text.index(each) for each in said] == sorted(text.index(each) for each in said)
 
 
+def test_the_way_back_lasts_over_a_restart(tmp_path: Path) -> None:
+    """Where a copy cannot be unplugged while the server runs, the kernel names the disks anew."""
+    plan = plan_of(TEXT, tmp_path)
+    box = cloned(plan, "disk")
+    links = ("/dev/disk/by-id/lvm-pv-uuid-copied-too", "/dev/disk/by-id/ata-DISK_PAIR-0")
+    box.disks["sdb"] = replace(box.disks["sdb"], links=links)
+    (uuid,) = box.objects["array"]
+    array = f"/dev/disk/by-id/md-uuid-{md_form(uuid)}"
+    box.blocks["md127"] = replace(box.blocks["md127"], node=array)
+    member = "/dev/disk/by-id/ata-DISK_PAIR-0-part1"
+    figures = the_reason(plan, box).figures
+    assert figures["back"] == (f"mdadm --zero-superblock {member}", f"mdadm {array} --add {member}")
+    assert figures["node"] == array and figures["out"] == tuple(
+        f"mdadm /dev/md127 --{verb} /dev/sda1" for verb in ("fail", "remove")
+    )
+
+
 def without_the_other(box: Box) -> Box:
     found = the_array(box)
     found |= {"members": [found["members"][0], "missing"], "degraded": 1}

@@ -7,10 +7,8 @@ from itertools import chain
 
 from raidplan.apply.configuration.lines import Key, device
 from raidplan.base.identity import mapper_node, md_form
-from raidplan.facts.device_stack import Stack
+from raidplan.facts.device_stack import BY_ID, Stack
 from raidplan.facts.machine import BlockFact
-
-BY_ID = "/dev/disk/by-id/"
 
 
 def aliases(stack: Stack, name: str) -> set[Key]:

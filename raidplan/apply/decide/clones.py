@@ -120,13 +120,25 @@ def _refusal(step: Step, found: Properties, clones: list[Clone], stack: Stack) -
     elif goes_on and not is_synced:
         yield Refusal("uuid-taken", "clone-syncing", step.because, step.line, common)
     elif goes_on:
-        clone, member = f"/dev/{first.device.name}", f"/dev/{first.member.name}"
-        out = (f"mdadm {node} --fail {clone}", f"mdadm {node} --remove {clone}")
-        back = (f"mdadm --zero-superblock {member}", f"mdadm {node} --add {member}")
-        yield Refusal("uuid-taken", "clone", step.because, step.line, {**common, "out": out, "back": back})
+        figures = {**common, **_out_and_back(first, node, str(step.proof.identity), stack)}
+        yield Refusal("uuid-taken", "clone", step.because, step.line, figures)
     else:
         figures = {**common, **_without_way_back(step, found, clones, stack.machine)}
         yield Refusal("uuid-taken", "clone-without-way-back", step.because, step.line, figures)
+
+
+def _out_and_back(clone: Clone, node: str, identity: str, stack: Stack) -> Figures:
+    """The commands that take the clone out of the array (its `node` now, and its identity), and have the member rebuilt.
+
+    Without hot-plug a restart lies between the two: the second ones have links that last.
+    """
+    array = next(stack.lasting_node(each) for each in stack.machine.blocks if each.identity == identity)
+    out, back = f"/dev/{clone.device.name}", stack.lasting_node(clone.member)
+    return {
+        "node": array,
+        "out": (f"mdadm {node} --fail {out}", f"mdadm {node} --remove {out}"),
+        "back": (f"mdadm --zero-superblock {back}", f"mdadm {array} --add {back}"),
+    }
 
 
 def _without_way_back(step: Step, found: Properties, clones: list[Clone], machine: Machine) -> Figures:

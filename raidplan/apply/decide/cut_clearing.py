@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 
-from raidplan.apply.configuration.aliases import BY_ID
 from raidplan.apply.journal.past import Past, Rest
 from raidplan.apply.journal.sectors import Sectors, sectors_before
 from raidplan.base.magic import member_of
 from raidplan.base.reader import Reader, without
 from raidplan.facts import Machine
 from raidplan.facts.block import read_at
+from raidplan.facts.device_stack import BY_ID
 from raidplan.facts.members import length, superblocks
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.origin import TEARDOWN

@@ -16,6 +16,7 @@ from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.teardown.losses import TABLES
 from raidplan.base.identity import Identity
 from raidplan.facts import DiskFact, Machine
+from raidplan.facts.device_stack import by_id
 from raidplan.facts.match import comparable
 from raidplan.plan.disk_identity import STRONG
 from raidplan.plan.step import Plan, Run, Step
@@ -61,6 +62,6 @@ def _is_gone(table: Step, disk: DiskFact, machine: Machine) -> bool:
 def _command(table: Step, disk: DiskFact) -> str:
     """The command that wrote the table, for a shell; it is told the disk by a name that lasts."""
     assert isinstance(table.action, Run) and isinstance(table.action.stdin, str)
-    node = next((link for link in disk.links if link.startswith("/dev/disk/by-id/")), disk.node)
+    node = by_id(disk) or disk.node
     lines = " ".join(map(quote, table.action.stdin.splitlines()))
     return f"printf '%s\\n' {lines} | {join(node if word == table.guard[0] else word for word in table.action.argv)}"
