@@ -6,14 +6,15 @@ is known as well. Nothing else is written over such an array, whatever the layou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from raidplan.apply.decide.missing_members import NOT_THERE, carriers, loss_at_best, wanted
+from raidplan.apply.decide.missing_members import NOT_THERE, carriers, carries, loss_at_best, wanted
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.hidden import escaped
+from raidplan.base.levels import survives
 from raidplan.base.size import KIB
 from raidplan.facts import Machine
 from raidplan.facts.arrays import NOT_STARTED
@@ -30,18 +31,21 @@ KEPT = ("--metadata=", "--homehost=", "--name=", "--uuid=", "--level=", "--raid-
 
 
 def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
-    """A refusal for each such array, with the command that brings it back; not those that a run has given up."""
+    """A refusal for each such array, with the command that brings it back; not those that a run has given up. A member that is
+    not there, because its disk is a new one, can be rebuilt from the others: one that the array needs is lost with its data."""
     made = made_nodes(plan)
     for step in plan.steps:
-        blocks = [_block(identity_of(node, made), machine) for node in step.guard]
-        if not has_stood(step, machine, past) or not all(blocks):
+        if not (has_stood(step, machine, past) and too_few(step, machine) and _is_as_planned(step, machine)):
             continue
-        members = [block for block in blocks if block]
+        members = [_block(identity_of(node, made), machine) for node in step.guard]
+        bare = _without_superblock(step, members, machine)
+        if not bare or not _can_lose(step, members):
+            continue
         as_made = step.id in past.standing
-        known = as_made or any(is_known_on(node, step, plan, past) for node in step.guard)
-        if not (too_few(step, machine) and _is_as_planned(step, machine)):
-            continue
-        if known or any(block.content for block in members):
+        known = as_made or any(
+            is_known_on(node, step, plan, past) for node in (step.guard if all(members) else bare)
+        )
+        if known or any(block.content for block in members if block):
             spares = _spares(step, members)
             yield refusal(
                 "superblocks-lost",
@@ -56,14 +60,29 @@ def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refus
             )
 
 
-def _spares(step: Step, members: list[BlockFact]) -> tuple[str, ...]:
+def _without_superblock(step: Step, members: Sequence[BlockFact | None], machine: Machine) -> list[str]:
+    """The devices that are there and carry no superblock of the array, as the step names them."""
+    pairs = zip(step.guard, members, strict=True)
+    return [node for node, block in pairs if block and not carries(block.identity, step, machine)]
+
+
+def _can_lose(step: Step, members: Sequence[BlockFact | None]) -> bool:
+    """The array has all of its data without the members that are not there."""
+    assert step.proof is not None
+    expect, there = step.proof.expect, {block.identity for block in members if block}
+    absent = [slot for slot, identity in enumerate(wanted(step)) if identity not in there]
+    layout = str(expect.get("layout") or "") or None
+    return not absent or survives(str(expect["level"]), len(wanted(step)), layout, absent)
+
+
+def _spares(step: Step, members: Sequence[BlockFact | None]) -> tuple[str, ...]:
     """The spares of the layout, by their names in the command; md may have rebuilt any slot onto one since."""
     assert step.proof is not None
     spares = texts(step.proof.expect.get("spares"))
     return tuple(
         _in_command(node, block)
         for node, block in zip(step.guard, members, strict=True)
-        if block.identity in spares
+        if block and block.identity in spares
     )
 
 
@@ -130,21 +149,27 @@ def _is_as_planned(step: Step, machine: Machine) -> bool:
     )
 
 
-def create_again(step: Step, members: list[BlockFact]) -> tuple[str, ...]:
+def create_again(step: Step, members: Sequence[BlockFact | None]) -> tuple[str, ...]:
     """The command that writes the superblocks of the step's array again, in the same order, and starts it read-only.
 
-    `members` in the order of the guard; the data offset is that of `mdadm --create` (geometry/md_member.py). A write journal
-    is left out: what it held is lost, and mdadm adds another one afterwards.
+    `members` in the order of the guard, None for one that is not there; the data offset is that of `mdadm --create`
+    (geometry/md_member.py). A write journal is left out: what it held is lost, and mdadm adds another one afterwards. So is
+    each spare where one is not there.
     """
     assert step.proof is not None and isinstance(step.action, Run)
     expect, journal = step.proof.expect, step.proof.expect.get("journal")
+    out = {journal}
     kept = [word for word in step.action.argv if word.startswith(KEPT)]
     if journal:
         kept = [word for word in kept if not word.startswith("--consistency-policy=")]
+    there = [block for block in members if block]
+    if not {*texts(expect.get("spares"))} <= {block.identity for block in there}:
+        kept = [word for word in kept if not word.startswith("--spare-devices=")]
+        out |= {*texts(expect.get("spares"))}
     metadata, chunk = str(expect["metadata"]), expect.get("chunk")
     if metadata in ("1.1", "1.2"):
         offset = default_data_offset(
-            members[0].size,
+            there[0].size,
             level=str(expect["level"]),
             chunk=chunk if isinstance(chunk, int) else None,
             metadata=metadata,
@@ -152,9 +177,9 @@ def create_again(step: Step, members: list[BlockFact]) -> tuple[str, ...]:
         )
         kept.append(f"--data-offset={offset // KIB}K")
     devices = [
-        _in_command(node, block)
-        for node, block in zip(step.guard, members, strict=True)
-        if block.identity != journal
+        _in_command(node, block) if block else "missing"
+        for place, (node, block) in enumerate(zip(step.guard, members, strict=True))
+        if (block.identity not in out if block else place < len(wanted(step)))
     ]
     return ("mdadm", "--create", step.awaits[0], "--readonly", "--assume-clean", *kept, *devices)
 
