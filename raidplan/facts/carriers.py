@@ -97,3 +97,11 @@ def behind(carriers: Collection[Carrier]) -> tuple[Carrier, ...]:
 def slots_of(carriers: Iterable[Carrier]) -> frozenset[int]:
     """The slots whose data is on one of the devices."""
     return frozenset(each.slot for each in carriers if each.has_data)
+
+
+def may_be_newer(carriers: Collection[Carrier], inside: Collection[str]) -> tuple[Carrier, ...]:
+    """Devices outside of an array that runs, with all data of a slot and no fewer updates than those inside, which are named: the
+    array went on there without these. Each half alone counts its start as one update, so equal numbers say nothing."""
+    last = max((each.events for each in carriers if each.device in inside), default=-1)
+    outside = (each for each in carriers if each.has_data and each.device not in inside)
+    return tuple(each for each in outside if each.events >= last >= 0)

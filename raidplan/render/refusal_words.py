@@ -161,6 +161,10 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "commands-before-content": f"{DIFFERS}; {COMMANDS}, then grow its content; if the devices of its group have grown, pvresize them before",
         "member-missing": f"{DIFFERS}; it runs without a member: {COMMANDS}, and wait for the rebuild; if its disk is replaced, write the new "
         "serial number into the layout, leave out --add, and apply again",
+        "member-newer": f"{DIFFERS}; {{newer:, }} may have later data than what runs now, {{running:, }}: the array went on there without these, "
+        "and mdadm --add would overwrite it. End its use, `mdadm --stop {node}`, and look at each half alone, without writing (mdadm "
+        "--assemble --run --readonly, fsck -n, mount -o ro). Save what the one has and the other lacks; start the one to keep, clear "
+        "the superblocks of the other (mdadm --zero-superblock), then apply again",
         "not-blank": f"{DIFFERS}; a device that would be added is not blank: {{uses:; }}: look whether the layout names the right disk; only if "
         "nobody needs that content, clear it by hand, then apply again",
         "member-exchanged": f"{DIFFERS}; {COMMANDS}, and wait for it; {PARTITIONED}",

@@ -22,6 +22,8 @@ from tests.apply.stacks import Box, plan_of
 
 DISK = "    d{}: {{size: 1TB, serial: {}{}}}\n"
 
+FORMATTED = "filesystems:\n  data: {device: data, type: ext4, mount: /srv/data}\n"
+
 
 def text(level: str, count: int, first: str = "PAIR-0", wipe: str = "", more: str = "") -> str:
     names = [first, *(f"PAIR-{number}" for number in range(1, count))]
@@ -29,7 +31,8 @@ def text(level: str, count: int, first: str = "PAIR-0", wipe: str = "", more: st
     if more:
         disks += DISK.format(count, "NEW-0", wipe)
     members = f"[d<0-{count - 1}>]{more}"
-    return f"version: 1\nhost: pair\nhardware:\n  disks:\n{disks}arrays:\n  data: {{level: {level}, members: {members}}}\nfilesystems:\n  data: {{device: data, type: ext4, mount: /srv/data}}\n"
+    arrays = f"arrays:\n  data: {{level: {level}, members: {members}}}\n"
+    return f"version: 1\nhost: pair\nhardware:\n  disks:\n{disks}{arrays}{FORMATTED}"
 
 
 def applied(plan: Plan, folder: Path) -> tuple[Box, Past]:

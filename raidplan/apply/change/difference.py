@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from raidplan.apply.change.array_by_hand import after_sync, array_by_hand
 from raidplan.apply.change.by_hand import Advice, Around, by_hand, header_by_hand
+from raidplan.apply.change.halves import halves, newer_outside
 from raidplan.apply.change.not_blank import not_blank
 from raidplan.apply.change.table_by_hand import OnDisk, table_by_hand
 from raidplan.apply.journal.past import Past
@@ -98,7 +99,10 @@ class Difference:
         node, expect = self.called, self.step.proof.expect
         if self.step.proof.kind == "array":
             advice = array_by_hand(self.name, node, self.found, expect, self._called, self._name, self._sizes)
-            uses = not_blank(self.step.proof.key, self.found, expect, self.machine, self._called)
+            key, found = self.step.proof.key, self.found
+            uses = not_blank(key, found, expect, self.machine, self._called)
+            if "commands" in advice.figures and newer_outside(key, found, self.machine):
+                return NotInPlace("member-newer", **halves(key, found, self.machine, self._called))
             if "commands" in advice.figures and (stains := (*uses,)):
                 return NotInPlace("not-blank", *stains)
         elif (self.step.proof.kind, self.name) == ("table", "partitions"):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from raidplan.apply.change.change_array import forget_member, runs
 from raidplan.apply.change.difference import Difference
+from raidplan.apply.change.halves import newer_outside
 from raidplan.apply.journal.past import Past
 from raidplan.apply.note import Note, note
 from raidplan.base.identity import DISK, Identity
@@ -218,9 +219,11 @@ def _is_new(identity: str, difference: Difference) -> bool:
 
 
 def _was_ours(identity: str, difference: Difference) -> bool:
-    """The open run began to add this device, on this very disk, and nothing is on it but the superblock of the array."""
+    """The open run began to add this device, on this very disk, and nothing is on it but the superblock of the array; where md
+    had rebuilt it, the members that run have been written since."""
     step, past = difference.step, difference.past
     node = _empty(difference).get(identity, "")
     uuid = step.proof.key if step.proof else ""
     only = {*difference.machine.carried(identity)} <= {member_of(uuid)}
-    return only and node in past.ours.get(step.added(FILLED), ())
+    newer = {each.device for each in newer_outside(uuid, difference.found, difference.machine)}
+    return only and node in past.ours.get(step.added(FILLED), ()) and identity not in newer
