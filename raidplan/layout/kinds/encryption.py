@@ -39,7 +39,7 @@ class Encryption(Model, Kind):
     discard: Boolean = False
     """Whether discards of what stands on it reach the device; they show which parts are in use."""
     sector_size: Block | None = None
-    """Bytes that are encrypted as one, 512 to 4096: `4096`; by default the `physical_block` of the disks below, 512 where none is written, and what stands keeps its own. It cannot be changed later."""
+    """Bytes that are encrypted as one, 512 to 4096: `4096`; by default the `physical_block` of the disks below when made, else 512. It cannot be changed later."""
 
     @property
     def is_random(self) -> bool:
