@@ -16,6 +16,7 @@ from raidplan.plan.origin import Origin
 from raidplan.plan.places import (
     CHECK,
     CHECK_OF_CRON,
+    CRYPTTAB,
     DEFAULTS,
     FSTAB,
     LAST_RESORT,
@@ -44,6 +45,7 @@ def _removals(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
     for steps in (
         _rules(plan),
         _fstab(plan),
+        _crypttab(plan),
         _mdadm_conf(plan),
         _check(plan, machine),
         *map(_own_file, (AFTER_INITRAMFS, DPKG, HOOK)),
@@ -127,6 +129,15 @@ def _fstab(plan: Plan) -> tuple[Step, ...]:
     )
     reload = Run(("systemctl", "daemon-reload"))
     return written, _step("fstab.reload", "let systemd read fstab again", reload, "systemd", written)
+
+
+def _crypttab(plan: Plan) -> tuple[Step, ...]:
+    """After fstab, whose lines name what it opens."""
+    say = "remove raidplan's block from crypttab, which the layout no longer needs"
+    block = WriteBlock(CRYPTTAB, "", plan.host)
+    written = replace(_step("crypttab", say, block, CRYPTTAB), needs=("config.fstab", f"{BACK}fstab"))
+    reload = Run(("systemctl", "daemon-reload"))
+    return written, _step("crypttab.reload", "let systemd read crypttab again", reload, "systemd", written)
 
 
 def _mdadm_conf(plan: Plan) -> tuple[Step, ...]:

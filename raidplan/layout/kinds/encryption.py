@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from raidplan.base.findings import Path
-from raidplan.base.identity import derived_uuid
+from raidplan.base.identity import encryption_uuid
 from raidplan.base.size import SECTOR, human
 from raidplan.geometry import luks
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Line, Site, Use
@@ -72,7 +72,7 @@ class Encryption(Model, Kind):
 
     def uuid(self, name: str, site: Site) -> str:
         """The UUID of the header, or of the label."""
-        return derived_uuid(site.host, "encryption", name)
+        return encryption_uuid(site.host, name)
 
     def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
         below = self._below(name, path, site)
