@@ -329,9 +329,9 @@ def test_an_option_of_an_encryption(tmp_path: Path) -> None:
             '        "sector_size": found.sector_size,\n': '        "sector_size": found.sector_size,\n        "label": found.label,\n',
         },
         "diff/encryption.py": {
-            "    if old.sector_size != new.sector_size:": "    if old.label != new.label:\n"
+            "    was, now = _sector(": "    if old.label != new.label:\n"
             '        yield Change("label", old.label, new.label, way(contents.ENCRYPTION_LABEL))\n'
-            "    if old.sector_size != new.sector_size:"
+            "    was, now = _sector("
         },
         "plan/changes/contents.py": {
             "ENCRYPTION_GROWN =": 'ENCRYPTION_LABEL = by_hand("cryptsetup config --label={planned} {node}")\nENCRYPTION_GROWN ='

@@ -19,6 +19,11 @@ def derived_uuid(host: str, kind: str, name: str) -> str:
     return str(uuid.uuid5(NAMESPACE, f"{host}/{kind}/{name}"))
 
 
+def encryption_uuid(host: str, name: str) -> str:
+    """The UUID of the header, or of the label, of an encryption."""
+    return derived_uuid(host, "encryption", name)
+
+
 DISK, NODE = "disk", "node"
 
 

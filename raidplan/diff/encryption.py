@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.base.findings import Path
-from raidplan.diff.changes import way
+from raidplan.diff.changes import AT_BOOT, Way, way
 from raidplan.diff.filesystems import device_changes
 from raidplan.diff.result import Change
 from raidplan.diff.sizes import Trend, as_made, sizes, trend
 from raidplan.diff.storage import Storage
+from raidplan.layout.kinds.device import Use
 from raidplan.layout.kinds.encryption import Encryption
 from raidplan.plan.changes import contents
+from raidplan.topology import Topology
 
 
 def encryption_changes(path: Path, old: Encryption, new: Encryption, storage: Storage) -> Iterator[Change]:
@@ -28,8 +30,9 @@ def encryption_changes(path: Path, old: Encryption, new: Encryption, storage: St
         )
     if old.discard != new.discard:
         yield Change("discard", old.discard, new.discard, way(contents.ENCRYPTION_REFRESHED))
-    if old.sector_size != new.sector_size:
-        yield Change("sector_size", old.sector_size, new.sector_size, None)
+    was, now = _sector(old, uses[0], storage.old), _sector(new, uses[1], storage.new)
+    if was != now and (new.sector_size or (was and now)):
+        yield Change("sector_size", was, now, _resectored(new))
     one, other = storage.old_place(uses[0]), storage.new_place(uses[1])
     grows = trend(one, other, storage) if storage.same(one, other) else Trend.SAME
     if grows is not Trend.SAME:
@@ -38,3 +41,15 @@ def encryption_changes(path: Path, old: Encryption, new: Encryption, storage: St
         if one.size and other.size and not new.is_random:
             offsets = old.offset(storage.old.taken(uses[0])), new.offset(storage.new.taken(uses[1]))
             yield from as_made("data_offset", *offsets)
+
+
+def _sector(entry: Encryption, use: Use, topology: Topology) -> int | None:
+    """The bytes that are encrypted as one, as far as the layout tells."""
+    return entry.sector(topology.taken(use)) if use.device in topology.devices else entry.sector_size
+
+
+def _resectored(new: Encryption) -> Way | None:
+    """The way to sectors of another size: what stands keeps its own where the layout states none."""
+    if new.is_random:
+        return AT_BOOT
+    return None if new.sector_size else way(contents.AS_MADE)

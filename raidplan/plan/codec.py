@@ -71,10 +71,15 @@ def step_to_data(step: Step, words: Words | None = None) -> dict[str, Any]:
     ]
     data |= {"because": step.because, "line": step.line}
     if step.proof:
-        data["proof"] = {"kind": step.proof.kind, "key": step.proof.key, "expect": dict(step.proof.expect)}
+        data["proof"] = _proof_to_data(step.proof)
     if step.origin != LAYOUT:
         data["origin"] = _filled(step.origin._asdict())
     return data
+
+
+def _proof_to_data(proof: Proof) -> dict[str, Any]:
+    data = {"kind": proof.kind, "key": proof.key, "expect": dict(proof.expect)}
+    return data | _filled({"stated": list(proof.stated)})
 
 
 def _filled(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,9 +166,14 @@ def _step_from_data(data: dict[str, Any]) -> Step:
         line=of(int, data["line"]),
         **{name: _texts(data[name]) for name in STEP_LISTS if name != "destroys"},
         destroys=tuple(map(_loss_from_data, of(list, data["destroys"]))),
-        proof=Proof(_text(proof["kind"]), _text(proof["key"]), _values(proof["expect"])) if proof else None,
+        proof=_proof_from_data(proof) if proof else None,
         origin=_origin_from_data(data["origin"]) if "origin" in data else origin_of_id(_text(data["id"])),
     )
+
+
+def _proof_from_data(data: Mapping[str, Any]) -> Proof:
+    expect, stated = _values(data["expect"]), _texts(data.get("stated", []))
+    return Proof(_text(data["kind"]), _text(data["key"]), expect, stated)
 
 
 def _loss_from_data(data: object) -> Loss:

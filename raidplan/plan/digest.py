@@ -31,8 +31,16 @@ def digest_of_data(data: Mapping[str, Any]) -> str:
 
 def digests_of_data(data: dict[str, Any]) -> frozenset[str]:
     """The digest of a plan, and those that earlier versions of raidplan made of it."""
-    unnamed = _each_step(data, lambda step: {key: step[key] for key in step if key != "origin"})
-    return frozenset(map(digest_of_data, (data, unnamed, _with_sentences(unnamed))))
+    unstated = _each_step(data, _without_stated)
+    unnamed = _each_step(unstated, lambda step: {key: step[key] for key in step if key != "origin"})
+    return frozenset(map(digest_of_data, (data, unstated, unnamed, _with_sentences(unnamed))))
+
+
+def _without_stated(step: dict[str, Any]) -> dict[str, Any]:
+    """The step without the names of the properties that the layout states."""
+    if "proof" not in step:
+        return step
+    return {**step, "proof": {key: value for key, value in step["proof"].items() if key != "stated"}}
 
 
 def _with_sentences(data: dict[str, Any]) -> dict[str, Any]:

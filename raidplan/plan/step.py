@@ -129,6 +129,8 @@ class Proof(NamedTuple):
     kind: str
     key: str
     expect: Mapping[str, Value]
+    stated: tuple[str, ...] = ()
+    """The properties with a value that the layout states, where what stands would keep its own against a default."""
 
     @property
     def identity(self) -> Identity:

@@ -55,7 +55,7 @@ SWEPT: dict[str, tuple[str, str, str, str]] = {
         "encryption: {c: {device: d0.q, key: ask, sector_size: 512}}\n",
         "encryption: {c: {device: d0.q, key: ask, sector_size: 4096}}\n",
         "c re-created: impossible",
-        "c other",
+        "c sector-size",
     ),
     "luks random to ask": (
         "encryption: {c: {device: d0.q, key: random}}\nswap: {s: {device: c}}\n",

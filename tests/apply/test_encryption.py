@@ -554,7 +554,7 @@ def test_what_is_not_open_is_not_made_again(plan: Plan, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name, value, case",
-    [("headers", 1, "header-damaged"), ("keyed", False, "no-key"), ("sector_size", 4096, "other")],
+    [("headers", 1, "header-damaged"), ("keyed", False, "no-key"), ("cipher", "null", "other")],
 )
 def test_a_header_that_is_not_as_planned_is_refused(
     plan: Plan, tmp_path: Path, name: str, value: Value, case: str

@@ -1,7 +1,8 @@
 """Properties that are fixed when an object is made and stay so when that grows or shrinks: the plan then expects no more of it.
 
 A file system keeps the size of its blocks and the inodes of each group, a physical volume and an encryption the bytes in
-front of their data, which a new one would have by the stripe of the grown array.
+front of their data, which a new one would have by the stripe of the grown array; an encryption its sectors too, where the
+layout states none and a new one would have them by the disks that are there now.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.filesystems.type import Resized
 from raidplan.base.identity import Identity
 from raidplan.facts import Machine
+from raidplan.geometry import luks
 from raidplan.plan.changes import contents
 from raidplan.plan.step import Plan, Proof, Step, Value
 
@@ -27,9 +29,11 @@ def as_made(plan: Plan, machine: Machine, begun: frozenset[str] = frozenset()) -
     """The plan whose proofs have the values that existing objects keep from when they were made; what interrupted steps left
     is none. `begun`: those steps."""
     steps = tuple(step for step in plan.complete.steps if step.id not in begun)
+    due = _due(plan.complete.steps, machine, begun)
     kept = dict(_fronts(steps, machine))
-    for counted_on in _counted_on(plan, kept, _due(plan.complete.steps, machine, begun)):
+    for counted_on in _counted_on(plan, kept, due):
         del kept[counted_on]
+    kept |= dict(_sectors(_put(kept, plan.complete.steps), machine, begun, due))
     kept |= dict(_filesystems(steps, _put(kept, steps), machine))
     if not kept:
         return plan
@@ -96,6 +100,26 @@ def _counted_on(plan: Plan, kept: Mapping[str, Proof], due: frozenset[str]) -> f
                 less.add(step.id)
         below[step.id] = on
     return frozenset(found)
+
+
+def _sectors(
+    steps: tuple[Step, ...], machine: Machine, begun: frozenset[str], due: frozenset[str]
+) -> Iterator[tuple[str, Proof]]:
+    """The encryptions that stand with sectors of another size than the disks below would have made them, where the layout
+    states none. Larger ones than planned stay only if nothing is to be made on them, which would not fit their sectors."""
+    below: dict[str, frozenset[str]] = {}
+    """All steps that a step needs, and itself."""
+    for step in steps:  # each behind what it needs
+        below[step.id] = frozenset((step.id,)).union(*(below.get(need, ()) for need in step.needs))
+    counted_on = frozenset[str]().union(*(below[step] - {step} for step in due))
+    for step in steps:
+        proof, key = step.proof, "sector_size"
+        if step.id in begun or not proof or proof.kind != "encryption" or key in proof.stated:
+            continue
+        match (standing(proof, machine) or {}).get(key), proof.expect.get(key):
+            case int(size), int(planned) if size in luks.SECTORS and size != planned:
+                if size < planned or step.id not in counted_on:
+                    yield step.id, _with(proof, {key: size})
 
 
 def _filesystems(

@@ -25,7 +25,7 @@ from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.figures import Figures
 from raidplan.base.hidden import escaped
-from raidplan.base.identity import Identity
+from raidplan.base.identity import Identity, encryption_uuid
 from raidplan.base.magic import MEMBER
 from raidplan.facts import Machine
 from raidplan.plan.identities import made_nodes
@@ -139,7 +139,7 @@ def foreign_lines(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iter
     for action, text in _files(left, machine) if made else ():
         grammar = GRAMMARS.get(action.file)
         for number, keys in grammar(text.inside) if grammar else ():
-            if known.isdisjoint(keys):
+            if known.isdisjoint(keys) and not any(_is_opened(key, whole.host, made) for key in keys):
                 words = " ".join(keys.values())
                 yield refusal("foreign-lines", place=action.file, number=number, words=words)
 
@@ -155,6 +155,14 @@ def _own_name(made: Identity) -> Key:
         case _, "file":
             return "node", on.key
     return device(f"UUID={made.key}")
+
+
+def _is_opened(key: Key, host: str, made: frozenset[str]) -> bool:
+    """Whether this is the name of an opened encryption that a layout made: a swap with a random key is told by nothing else."""
+    kind, node = key
+    folder, _, name = node.rpartition("/")
+    encryption = Identity("encryption", encryption_uuid(host, name))
+    return (kind, folder) == ("node", "/dev/mapper") and str(encryption) in made
 
 
 def ignored_lines(left: Plan, machine: Machine, past: Past) -> Iterator[Note]:

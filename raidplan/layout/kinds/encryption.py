@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from raidplan.base.findings import Path
-from raidplan.base.identity import derived_uuid
+from raidplan.base.identity import encryption_uuid
 from raidplan.base.size import SECTOR, human
 from raidplan.geometry import luks
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Line, Site, Use
@@ -39,7 +39,7 @@ class Encryption(Model, Kind):
     discard: Boolean = False
     """Whether discards of what stands on it reach the device; they show which parts are in use."""
     sector_size: Block | None = None
-    """Bytes that are encrypted as one, 512 to 4096: `4096`; by default the `physical_block` of the disks below, 512 where none is written. It cannot be changed later."""
+    """Bytes that are encrypted as one, 512 to 4096: `4096`; by default the `physical_block` of the disks below when made, else 512. It cannot be changed later."""
 
     @property
     def is_random(self) -> bool:
@@ -64,14 +64,15 @@ class Encryption(Model, Kind):
         """Bytes before the data."""
         return luks.data_offset(below.stripe, luks.LABEL if self.is_random else luks.HEADER)
 
-    def _sector(self, below: Device) -> int:
+    def sector(self, below: Device) -> int:
+        """Bytes that are encrypted as one, where it is made."""
         return self.sector_size or luks.sector_size(
             below.size, self.offset(below), below.logical_block, below.physical_block
         )
 
     def uuid(self, name: str, site: Site) -> str:
         """The UUID of the header, or of the label."""
-        return derived_uuid(site.host, "encryption", name)
+        return encryption_uuid(site.host, name)
 
     def resolve(self, name: str, path: Path, site: Site) -> Iterator[Device]:
         below = self._below(name, path, site)
@@ -87,7 +88,7 @@ class Encryption(Model, Kind):
                 f"the key of {name} is another one at each boot, so nothing but swap can be on it",
                 "write key: ask, or let swap be on it",
             )
-        sector = self._sector(below)
+        sector = self.sector(below)
         if sector < below.logical_block:
             message = f"{below.name} has sectors of {below.logical_block} bytes, and {name} would encrypt {sector} as one"
             raise Impossible(
@@ -132,7 +133,7 @@ class Encryption(Model, Kind):
             yield self._key_below(name, because, site)
 
     def _format(self, name: str, because: str, below: Device, site: Site) -> Step:
-        offset, sector, uuid = self.offset(below), self._sector(below), self.uuid(name, site)
+        offset, sector, uuid = self.offset(below), self.sector(below), self.uuid(name, site)
         argv = (
             "cryptsetup", "luksFormat", "--type", "luks2", "--batch-mode", "--uuid", uuid, "--cipher", CIPHER,
             "--key-size", str(KEY_BITS), "--pbkdf", "argon2id", "--sector-size", str(sector),
@@ -152,7 +153,7 @@ class Encryption(Model, Kind):
             proof=Proof("encryption", uuid, {
                 "type": "luks2", "device": identity(below), "cipher": CIPHER, "sector_size": sector,
                 "data_offset": offset, "headers": 2, "keyed": True,
-            }),
+            }, ("sector_size",) if self.sector_size else ()),
         )  # fmt: skip
 
     def _label(self, name: str, because: str, below: Device, site: Site) -> Step:
@@ -180,7 +181,7 @@ class Encryption(Model, Kind):
             plain = ("--type", "plain", "--cipher", CIPHER, "--key-size", str(KEY_BITS))
             place = (
                 "--sector-size",
-                str(self._sector(below)),
+                str(self.sector(below)),
                 "--offset",
                 str(self.offset(below) // SECTOR),
             )
@@ -229,7 +230,7 @@ class Encryption(Model, Kind):
         # What the system itself stands on is waited for; all else must not stop the boot.
         more = (*more, *(() if name in site.system else ("nofail",)))
         if self.is_random:
-            place = f"offset={self.offset(below) // SECTOR},sector-size={self._sector(below)}"
+            place = f"offset={self.offset(below) // SECTOR},sector-size={self.sector(below)}"
             options = ("plain", "swap", f"cipher={CIPHER}", f"size={KEY_BITS}", place, *more)
             key = "/dev/urandom"
         else:

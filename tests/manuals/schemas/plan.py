@@ -75,7 +75,8 @@ STEP = record("One change. Its action is `argv`, `initramfs`, `zero` or `file` w
     "because": text("the key in the layout"),
     "line": whole("of the layout"),
     "proof?": record("the property of the machine that shows that it happened", {
-        "kind": text("of an object"), "key": text("of the object"), "expect": by_name("property and value", VALUE)}),
+        "kind": text("of an object"), "key": text("of the object"), "expect": by_name("property and value", VALUE),
+        "stated?": texts("properties that the layout states, where what stands would keep its own against a default")}),
     "origin?": record("why it is there, where that is not the layout", {
         "kind": text("the cause", *get_args(Kind)[1:]),
         "step?": text("the id of the step that it was added for")}),
