@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
+from raidplan.apply.change.change_array import taken_out
 from raidplan.apply.decide.comparison import UNPROVEN, unproven
 from raidplan.apply.decision import Decision
 from raidplan.apply.execute import WORKERS, Outcome, execute
@@ -50,7 +51,7 @@ def _begin(decision: Decision, journal: Journal) -> None:
     try:
         added = [step for step in decision.left.steps if step.origin != LAYOUT]
         written = {step.id: step.guard for step in added if step.guard and step.changes}
-        written |= compared(added)
+        written |= compared(added) | taken_out(added)
         zeroes = [step for step in added if step.origin == TEARDOWN and isinstance(step.action, Zero)]
         journal.listed = {step.id: step.destroys for step in zeroes}
         journal.marks = {

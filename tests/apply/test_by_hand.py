@@ -333,6 +333,16 @@ def test_a_failed_member_is_removed_before_anything_takes_its_place() -> None:
     assert told("members", taken, {**planned, "spares": ["{d2}"]}) == spare
 
 
+@pytest.mark.parametrize(
+    ("key", "now", "planned"), [("name", "other:a", "box:a"), ("metadata", "0.90", "1.0")]
+)
+def test_whatever_writes_all_superblocks_anew_gets_every_device(key: str, now: str, planned: str) -> None:
+    """Without its write journal mdadm starts no array unless it is forced; a spare that is left out keeps the old superblock."""
+    whole = array("raid5", 3, consistency="journal", spares=["{d3}"], journal="{d4}")
+    _, assemble = listed(key, {**whole, key: now}, {**whole, key: planned})  # type: ignore[misc]
+    assert str(assemble).endswith(f"{NODE} /dev/d0 /dev/d1 /dev/d2 /dev/d3 /dev/d4")
+
+
 def of(level: str, *numbers: int) -> dict[str, Value]:
     """An array of these members, in this order."""
     return array(level) | {"members": [f"{{d{number}}}" for number in numbers]}

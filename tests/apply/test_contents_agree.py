@@ -331,7 +331,7 @@ def test_a_group_is_extended_by_hand_to_what_the_plan_has(tmp_path: Path) -> Non
     made = {step.proof.kind: step.proof for step in new.steps if step.proof}
     device = made["physical_volume"].expect["device"]
     state.objects["physical_volume"][made["physical_volume"].key] = {**made["physical_volume"].expect}
-    state.content[str(device)] = ["LVM2_member"]
+    state.content[str(device)] = [f"LVM2_member {made['physical_volume'].key}"]
     refusals = decide(new, Simulated(new, tmp_path, state).read(new), past, here=False).refusals
     (told,) = (each for each in refusals if each.place == G and each.code == "differs")
     assert told.figures["commands"] == (f"vgextend vg {node_of(str(device))}",)

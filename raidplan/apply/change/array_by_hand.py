@@ -153,11 +153,12 @@ def _values(
         texts(planned.get("members")),
         paired(found, planned),
     )
+    journal = [str(found["journal"])] if found.get("journal") else []
     values = {"node": node, "count": str(len(wanted))}
     for key, listed in (
         ("new", [wanted[slot] for slot in members.joining]),
         ("old", [now[slot] for slot in members.leaving]),
-        ("members", now),
+        ("devices", [*now, *texts(found.get("spares")), *journal]),  # all that hold its superblock
     ):
         if listed:
             values[key] = _nodes(listed, shown)
@@ -172,8 +173,8 @@ def _values(
         values["attributes"] = f"/sys/block/{escaped(str(found['device']))}/"
     if planned.get("journal"):
         values["journal"] = _node(str(planned["journal"]), shown)
-    if found.get("journal") and found.get("journal") != planned.get("journal"):
-        values["old"] = _node(str(found["journal"]), shown)
+    if journal and found.get("journal") != planned.get("journal"):
+        values["old"] = _nodes(journal, shown)
     return values
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from raidplan.apply.change.array_by_hand import policy_by_apply
 from raidplan.apply.change.difference import Difference, NotInPlace, runs_as
@@ -86,8 +86,9 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
     uuid = difference.step.proof.key if difference.step.proof else ""
     verb = f"spare.{_short(identity)}"
     before: tuple[str, ...] = ()
-    begun = difference.step.added(verb) in difference.past.begun
-    if begun and {*difference.machine.carried(identity)} == {member_of(uuid)}:
+    added, past = difference.step.added(verb), difference.past
+    ours = added in past.begun and node in past.ours.get(added, ())  # on this very disk
+    if ours and {*difference.machine.carried(identity)} == {member_of(uuid)}:
         # It was killed before the array took it; mdadm writes the superblock first. Without one, the guard decides.
         clear = forget_member(difference.step, identity, node, difference.machine)
         yield clear
@@ -104,7 +105,8 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
 
 
 def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterator[Step]:
-    """The superblock that a removed spare still carries if a run was interrupted before it was cleared. Raises NotInPlace."""
+    """The superblock that a removed spare still carries if a run was interrupted before it was cleared; on the disk that was
+    removed then, and no other one of its name. Raises NotInPlace."""
     if step.proof is None or step.proof.kind != "array" or not past.is_open:
         return
     found = machine.observe("array", step.proof.key)
@@ -112,11 +114,23 @@ def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterato
         return
     inside = {each for name in ("members", "spares", "faulty") for each in texts(found.get(name))}
     for identity in sorted(machine.objects.get("content", {})):
-        removed = step.added(_removal(identity))
+        removed, forgotten = step.added(_removal(identity)), step.added(_forgetting(identity))
         ours = member_of(step.proof.key) in machine.carried(identity)
-        if ours and identity not in inside and removed in past.begun | past.ended:
+        if ours and identity not in inside and removed in past.begun | past.ended | past.moved:
             node = _safe_node(runs_as(step.awaits[0], found), identity, plan, "left-spare")
-            yield forget_member(step, identity, node, machine)
+            if any(node in past.ours.get(each, ()) for each in (removed, forgotten)):
+                yield forget_member(step, identity, node, machine)
+
+
+def taken_out(steps: Sequence[Step]) -> dict[str, tuple[str, ...]]:
+    """The steps that take a spare out of an array before another one clears it: the id of each, and the spare as that names it."""
+    cleared = [step for step in steps if step.origin.kind == "change" and isinstance(step.action, Zero)]
+    return {
+        step.id: (clear.action.device,)
+        for clear in cleared
+        for step in steps
+        if isinstance(clear.action, Zero) and step.id in clear.needs and clear.action.device in step.targets
+    }
 
 
 def forget_member(
@@ -133,7 +147,7 @@ def forget_member(
     block = next((block for block in machine.blocks if block.identity == identity), None)
     found = tuple(one for one in block.found if one.content == member_of(uuid)) if block else ()
     return Step(
-        id=step.added(f"forget.{_short(identity)}"),
+        id=step.added(_forgetting(identity)),
         phase=step.phase,
         say=f"let {node} forget that it belonged to {name}",
         action=Zero(node, _superblock_last(block, step), found),
@@ -178,6 +192,11 @@ def _of_layout(plan: Plan) -> set[str]:
 def _removal(identity: str) -> str:
     """The verb of the step that takes a spare out."""
     return f"remove.{_short(identity)}"
+
+
+def _forgetting(identity: str) -> str:
+    """The verb of the step that clears the superblock of a device."""
+    return f"forget.{_short(identity)}"
 
 
 def _short(identity: str) -> str:

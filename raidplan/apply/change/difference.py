@@ -15,6 +15,7 @@ from raidplan.apply.refusal import Refusal, Refused
 from raidplan.base.figures import Figure
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity, disk_word
+from raidplan.base.magic import PHYSICAL_VOLUME, Content, member_of
 from raidplan.facts import Machine
 from raidplan.facts.machine import Properties, texts
 from raidplan.facts.uses import Use
@@ -99,12 +100,6 @@ class Difference:
         node, expect = self.called, self.step.proof.expect
         if self.step.proof.kind == "array":
             advice = array_by_hand(self.name, node, self.found, expect, self._called, self._name, self._sizes)
-            key, found = self.step.proof.key, self.found
-            uses = not_blank(key, found, expect, self.machine, self._called)
-            if "commands" in advice.figures and newer_outside(key, found, self.machine):
-                return NotInPlace("member-newer", **halves(key, found, self.machine, self._called))
-            if "commands" in advice.figures and (stains := (*uses,)):
-                return NotInPlace("not-blank", *stains)
         elif (self.step.proof.kind, self.name) == ("table", "partitions"):
             action = self.step.action
             script = action.stdin if isinstance(action, Run) and isinstance(action.stdin, str) else ""
@@ -129,7 +124,37 @@ class Difference:
                     self._unmade,
                 ),
             )
+        if "commands" in advice.figures:
+            advice = self._of_halves() or advice
+            if stains := [*self._not_blank()]:
+                return NotInPlace("not-blank", *stains)
         return NotInPlace(advice.case, **advice.figures)
+
+    def _of_halves(self) -> Advice | None:
+        """Advice about an array that may have gone on without the members that run; None for anything else."""
+        proof = self.step.proof
+        if proof is None or proof.kind != "array" or not newer_outside(proof.key, self.found, self.machine):
+            return None
+        return Advice("member-newer", halves(proof.key, self.found, self.machine, self._called))
+
+    def _not_blank(self) -> Iterator[Use]:
+        """Content and users of the devices that the commands would add to an array or a volume group."""
+        proof = self.step.proof
+        if proof and proof.kind == "array":
+            own = member_of(proof.key)
+            yield from not_blank(proof, self.found, self.machine, self._called, lambda _: own)
+        elif proof and (proof.kind, self.name) == ("volume_group", "devices"):
+            yield from not_blank(proof, self.found, self.machine, self._node, self._labels.get)
+
+    @property
+    def _labels(self) -> dict[str, Content]:
+        """The planned physical volumes as a signature tells of them, by the identities of their devices."""
+        proofs = (step.proof for step in self.plan.complete.steps if step.proof)
+        return {
+            str(each.expect["device"]): Content(PHYSICAL_VOLUME, each.key)
+            for each in proofs
+            if each.kind == "physical_volume"
+        }
 
     def _of_header(self, node: str) -> Advice | None:
         """Advice about the header of an encryption; None for anything else."""
@@ -146,11 +171,15 @@ class Difference:
 
     def _nodes(self, identities: Value) -> Value:
         """The names in a shell of devices that proofs know by their identities."""
+        return [*map(self._node, texts(identities))]
+
+    def _node(self, identity: str) -> str:
+        """The name in a shell of one such device."""
         made = {
             block.identity: block.node for block in self.machine.blocks if block.kind in ("volume", "mapping")
         }
         made |= {identity: node for node, identity in made_nodes(self.plan).items()}
-        return [self._called(made.get(each) or node_of(each)) for each in texts(identities)]
+        return self._called(made.get(identity) or node_of(identity))
 
     @property
     def _unmade(self) -> dict[str, str]:
@@ -161,7 +190,7 @@ class Difference:
                 _, *words, _ = step.action.argv
                 options = [word for word in words if word not in UNASKED]
                 if self.machine.observe("physical_volume", step.proof.key) is None:
-                    found[texts(self._nodes([str(step.proof.expect["device"])]))[0]] = " ".join(options)
+                    found[self._node(str(step.proof.expect["device"]))] = " ".join(options)
         return found
 
     def _name(self, identity: str) -> str:

@@ -1,52 +1,55 @@
-"""Devices that are not in an array, that a person would add to it, and that are not blank: mdadm asks nothing before it writes over them."""
+"""Devices that a person would add to an array or a volume group, and that are not blank: mdadm and pvcreate write over raw data unasked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
 from raidplan.base.hidden import escaped
-from raidplan.base.identity import Identity
-from raidplan.base.magic import member_of
+from raidplan.base.magic import Content
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.facts.machine import BlockFact, Properties, texts
 from raidplan.facts.uses import Use, use
 from raidplan.plan.identities import node_of
-from raidplan.plan.step import Value
+from raidplan.plan.step import Proof, Value
 
-LISTS = ("members", "spares", "faulty", "journal")
-"""Properties of an array that have its devices."""
+LISTS = ("members", "spares", "faulty", "journal", "devices")
+"""Properties of an array or a volume group that have its devices."""
 
 
 def not_blank(
-    uuid: str,
+    planned: Proof,
     found: Properties,
-    planned: Mapping[str, Value],
     machine: Machine,
     shown: Callable[[str], str],
+    own: Callable[[str], Content | None],
 ) -> Iterator[Use]:
-    """Content and users of the planned devices that are not in the array `uuid`; `shown` turns an identity into a name in a shell."""
+    """Content and users of the planned devices that are not in the array or group. `shown` turns an identity into a name in a shell,
+    `own` into the superblock or label that the device has as a part of it."""
     inside = {*_devices(found)}
     blocks = {block.identity: block for block in machine.blocks}
-    for identity in _devices(planned):
-        if identity not in inside and not _is_known(identity, uuid, blocks.get(identity), machine):
-            for stain in _stains(identity, blocks.get(identity), machine):
+    above = {*machine.carried(str(planned.identity))}
+    for identity in _devices(planned.expect):
+        block = blocks.get(identity)
+        if identity not in inside and not _is_known(identity, block, own(identity), above, machine):
+            for stain in _stains(identity, block, machine):
                 node = node_of(identity)
                 yield use("stain", escaped(shown(identity) if node == identity else node), stain=stain)
 
 
-def _devices(array: Mapping[str, Value]) -> Iterator[str]:
+def _devices(properties: Mapping[str, Value]) -> Iterator[str]:
     for name in LISTS:
-        value = array.get(name)
+        value = properties.get(name)
         yield from [value] if isinstance(value, str) and value else texts(value)
 
 
-def _is_known(identity: str, uuid: str, block: BlockFact | None, machine: Machine) -> bool:
-    """The device has a superblock of this array, and no signature besides but those of the array's content, as a mirror shows it whose
-    superblock is at the end."""
+def _is_known(
+    identity: str, block: BlockFact | None, own: Content | None, above: set[Content], machine: Machine
+) -> bool:
+    """The device has its `own` superblock, and no signature besides but those of the content `above`, as a mirror shows it whose superblock
+    is at the end."""
     carried = {*machine.carried(identity), *(each.content for each in (block.found if block else ()))}
-    ours = member_of(uuid)
-    return ours in carried and carried <= {ours, *machine.carried(str(Identity("array", uuid)))}
+    return own in carried and carried <= {own, *above}
 
 
 def _stains(identity: str, block: BlockFact | None, machine: Machine) -> list[str]:

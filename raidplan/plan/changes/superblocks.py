@@ -12,7 +12,7 @@ METADATA = (
     Row(
         by_hand(
             "mdadm --stop {node}",
-            "mdadm --assemble --update=metadata {node} {members}",
+            "mdadm --assemble --update=metadata {node} {devices}",
             before=(Before.UNUSED,),
         ),
         when=lambda old, new: (old.metadata, new.metadata) == ("0.90", "1.0") and old.policy != "bitmap",
@@ -22,6 +22,6 @@ METADATA = (
 """Another version of the metadata."""
 RENAMED = by_hand(
     "mdadm --stop {node}",
-    "mdadm --assemble --update=name --name={name} {node} {members}",
+    "mdadm --assemble --update=name --name={name} {node} {devices}",
     before=(Before.UNUSED,),
 )
