@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from os import close
 from pathlib import Path
 from typing import Literal, Protocol
@@ -166,13 +167,16 @@ class Work:
             raise Failed(failure("not-appeared", node, seconds=APPEAR_SECONDS))
 
     def _keep_header(self, step: Step) -> None:
-        """Copies a new LUKS header, without which no key opens anything. Raises OSError."""
+        """Copies a new LUKS header, without which no key opens anything; a copy that is there already, which may be the only one
+        that opens what was on the device before, stays beside it. Raises OSError."""
         if self.headers and makes(step) == "encryption" and step.proof and "data_offset" in step.proof.expect:
-            name = header_as(step.proof.key)
+            file = self.headers / header_as(step.proof.key)
             self.headers.mkdir(0o700, exist_ok=True)
             size = int(str(step.proof.expect["data_offset"]))
             header = self.world.bytes_at(self.resolved(step.guard[0]), 0, size)
-            self.world.replace(self.headers / name, header, like=self.headers / name, mode=0o600)
+            if file.exists() and file.read_bytes() != header:
+                self.world.keep_beside(file, _not_taken(file))
+            self.world.replace(file, header, like=file, mode=0o600)
 
     def resolved(self, word: str) -> str:
         """`{d00}` as the node of that disk; any other word as it is."""
@@ -190,3 +194,9 @@ class Work:
                 for node in behind:
                     self.world.look_again(self.resolved(node))
         return missing
+
+
+def _not_taken(file: Path) -> Path:
+    """The first of `FILE.1`, `FILE.2`, … that is not there."""
+    names = (file.with_name(f"{file.name}.{number}") for number in count(1))
+    return next(name for name in names if not name.exists())

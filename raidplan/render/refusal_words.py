@@ -47,8 +47,9 @@ OPEN = "{opened:? (it is still open as %: copy its content elsewhere before it i
 NO_COPY = (
     "look for a copy of its header and write that back (`cryptsetup luksHeaderRestore {node} --header-backup-file FILE`); without one its "
     "content is lost, and only then close it and fill it with zeroes (`blkdiscard --zeroout {node}`): what wipefs leaves of it is data, which "
-    "apply does not write over"
+    "apply does not write over; then `raidplan adopt LAYOUT --forget {place}`"
 )
+FORGET = "let `raidplan adopt LAYOUT --forget OBJECT` take each object that held data out of the journal"
 KEPT = (
     "apply kept the header as it was made, with its keys of then: open it by that without writing (`cryptsetup open --readonly --header {file} "
     "{node} kept`), look whether its content is right (`blkid /dev/mapper/kept`, fsck -n), and close it (`cryptsetup close kept`); if it is, write "
@@ -155,8 +156,9 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "has the planned one",
         "new-filesystem": f"{DIFFERS}; make a new file system elsewhere and copy: this one cannot become it",
         "new-array": f"{DIFFERS}; make a new array of other disks and copy: this one cannot become it ({{reason}})",
-        "shrinks-not": f"{DIFFERS}; it cannot shrink in place: back up, remove it by hand (the top layer first), apply again and restore",
-        "other": f"{DIFFERS}; move its content elsewhere, remove it by hand, then apply again",
+        "shrinks-not": f"{DIFFERS}; it cannot shrink in place: back up, remove it by hand (the top layer first), {FORGET}, apply again "
+        "and restore",
+        "other": f"{DIFFERS}; move its content elsewhere, remove it by hand, {FORGET}, then apply again",
         "commands": f"{DIFFERS}; {COMMANDS}",
         "commands-after-device": f"{DIFFERS}; {COMMANDS}, once its device has its size",
         "commands-before-content": f"{DIFFERS}; {COMMANDS}, then grow its content; if the devices of its group have grown, pvresize them before",
@@ -199,8 +201,10 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         f"{RECORDS}",
     },
     "gone": {
-        "": f"{AT} was created by the apply of {{began}} and is missing now: see first whether its disks are connected; if "
-        "its devices are blank, `raidplan adopt` allows creating it again"
+        "": f"{AT} was created by the apply of {{began}} and is missing now: see first whether its disks are connected. Its content can "
+        "still be there, even if its devices look blank: it comes back from a second superblock (e2fsck -b, xfs_repair), or from a copy "
+        "of the header or metadata{file:? (apply kept that header as %)}. Only if nobody needs it, `raidplan adopt LAYOUT --forget "
+        "{place}` lets apply create it again on blank devices"
     },
     "not-in-journal": {
         "": "{names:8} exist as planned, but no journal records that they were finished: run `raidplan adopt`, which checks them and "

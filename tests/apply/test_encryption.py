@@ -21,7 +21,7 @@ from raidplan.apply.configuration.initramfs import reasons_not_to_renew, unprove
 from raidplan.apply.decide.cut_clearing import without_own_rest
 from raidplan.apply.decide.maker import foreign
 from raidplan.apply.decision import decide
-from raidplan.apply.journal.journal import read_past
+from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past, sectors_as
 from raidplan.apply.journal.sectors import digest_of, is_compared, sectors_now
 from raidplan.apply.preflight.configuration import keys_are_secret
@@ -32,8 +32,9 @@ from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import Code, Refusal, refusal
 from raidplan.base.figures import Figures
 from raidplan.base.size import MIB
-from raidplan.cli import REFUSED, passphrase
+from raidplan.cli import OK, REFUSED, passphrase
 from raidplan.cli import apply as apply_command
+from raidplan.cli.adopt import _record
 from raidplan.cli.passphrase import NoPassphrase, passphrases
 from raidplan.facts import Machine
 from raidplan.facts.block import Block, read_at
@@ -605,7 +606,7 @@ def test_a_header_that_apply_kept_is_told_before_anybody_wipes(
 def test_what_no_key_opens_is_made_anew_once_all_of_it_is_zero(
     plan: Plan, tmp_path: Path, left: tuple[str, ...], code: str
 ) -> None:
-    """The advice is what helps: wipefs leaves data behind, and no object has to be forgotten."""
+    """The advice is what helps: wipefs leaves data behind, and the journal has to forget what was there."""
     world = stood(plan, tmp_path)
     proof = step(plan, "encryption.crypt.make").proof
     assert proof
@@ -617,6 +618,7 @@ def test_what_no_key_opens_is_made_anew_once_all_of_it_is_zero(
         each for each in decide(plan, read, read_past(folder), here=False).refusals if each.case == "no-key"
     )
     assert "`blkdiscard --zeroout /dev/md/data`" in refusal_text(reason)
+    assert "`raidplan adopt LAYOUT --forget encryption.crypt`" in refusal_text(reason)
     above = ("encryption", "mapping", "physical_volume", "volume_group", "volume", "filesystem", "mount")
     for kind in above:
         world.state.objects[kind].clear()
@@ -624,7 +626,16 @@ def test_what_no_key_opens_is_made_anew_once_all_of_it_is_zero(
     world.state.content[device] = []
     read = Simulated(plan, world.root, world.state).read(plan)
     block = BlockFact("md127", device, "", "array", 64 * MIB, content=left)
-    decision = decide(plan, replace(read, blocks=(block,)), read_past(folder), here=False)
+    emptied = replace(read, blocks=(block,))
+    missed = [
+        each.place
+        for each in decide(plan, emptied, read_past(folder), here=False).refusals
+        if each.code == "gone"
+    ]
+    assert missed[0] == "encryption.crypt"
+    named = emptied.named({f"/dev/{disk.name}": disk.name for disk in plan.disks})
+    assert _record(plan, named, open_journal(folder, world), ["encryption.crypt"]) == OK
+    decision = decide(plan, emptied, read_past(folder), here=False)
     assert [each.code for each in decision.refusals] == [code] * bool(code)
     assert "encryption.crypt.make" in {each.id for each in decision.left.steps}
 

@@ -13,20 +13,20 @@ from raidplan.apply.change.recorded_sizes import sizes_differ
 from raidplan.apply.configuration.array_names import in_its_own_step
 from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.decide.clones import clones_in_arrays
+from raidplan.apply.decide.gone import is_gone
 from raidplan.apply.decide.leftovers import NotOurs
 from raidplan.apply.decide.lost_superblocks import superblocks_lost
 from raidplan.apply.decide.name_links import NameTaken, lacks_its_name, name_links
 from raidplan.apply.decide.not_started import not_started
 from raidplan.apply.decide.redo_steps import half_done, redo
 from raidplan.apply.decide.too_many_lost import too_many_lost
-from raidplan.apply.journal.made import is_known
+from raidplan.apply.journal.made import is_known, made_by
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.step_fingerprints import disks_below
 from raidplan.apply.refusal import Refusal, Refused, refusal
-from raidplan.base.identity import Identity
 from raidplan.facts import Machine
 from raidplan.facts.prove import differences
-from raidplan.plan.identities import identity_of, made_nodes
+from raidplan.plan.identities import made_nodes
 from raidplan.plan.step import Plan, Step, WriteBlock, WriteFile
 
 UNPROVEN: Final = "not-as-planned"
@@ -150,19 +150,11 @@ def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Ste
     if step.proof and stands(step, machine) and differences(step.proof, machine):
         steps, reasons = changes(step, machine, plan, past)
         return steps, reasons
-    if _is_gone(step, machine, plan, past):
-        return [step], [refusal("gone", place=step.because, line=step.line, began=past.began)]
+    if is_gone(step, machine, plan, past):
+        began = past.made_at.get(made_by(step)) or past.began
+        kept = {"file": file} if step.proof and (file := past.header(step.proof.key)) else {}
+        return [step], [refusal("gone", place=step.because, line=step.line, began=began, **kept)]
     return in_its_own_step(step, machine), []
-
-
-def _is_gone(step: Step, machine: Machine, plan: Plan, past: Past) -> bool:
-    """Whether an object that the open run made has disappeared; one that was lost with a replaced disk does not count."""
-    if not step.creates or step.proof is None or differences(step.proof, machine) is not None:
-        return False
-    made = made_nodes(plan)
-    below = [Identity.read(identity_of(node, made)) for node in step.guard]
-    stands = any(kind == "array" and machine.observe(kind, key) for kind, key in below)
-    return step.id in past.ended or (step.id in past.moved and stands)
 
 
 def unknown_origin(plan: Plan, left: Plan, machine: Machine, past: Past) -> list[Refusal]:

@@ -81,6 +81,9 @@ class Past:
     """For each step that was begun or finished: its fingerprint for each device, as `step_fingerprints.py` writes it."""
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The devices that this very step worked on, by step as in `marks`; after the comparison with a plan and its disks."""
+    given_up: frozenset[str] = frozenset()
+    """After the comparison with a plan and its disks: the devices, as steps name them, whose content of before nobody is to miss: this
+    run clears them by consent, or they may be new disks (decide/gone.py)."""
     listed: Mapping[str, tuple[Loss, ...]] = field(default_factory=dict)
     """For each step of this run that clears a device: what was listed of it before that was begun."""
     sectors: Mapping[str, str] = field(default_factory=dict)

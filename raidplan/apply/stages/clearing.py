@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from raidplan.apply.decide.gone import devices_of_gone, without_number
 from raidplan.apply.decide.lost_tables import tables_lost
 from raidplan.apply.decide.present_uuids import compare_by_present_uuids
 from raidplan.apply.journal.past import Past
+from raidplan.apply.refusal import Refusal
 from raidplan.apply.stages.matching import Asked, Matched
 from raidplan.apply.stages.resuming import Resumed
 from raidplan.apply.teardown.cleared import BegunClearing, Cleared, Imagined
@@ -14,6 +16,7 @@ from raidplan.apply.teardown.teardown import take_apart
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.plan.origin import TEARDOWN, id_of_stop
+from raidplan.plan.step import Plan
 
 
 def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
@@ -22,14 +25,15 @@ def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
     layout, past, machine, disks = asked.layout, resumed.past, resumed.machine, matched.disks
     if lost := [*tables_lost(layout, machine, disks, past)]:
         return Cleared(replace(layout, steps=()), lost, Stack(machine, disks), Imagined(machine, disks))
-    return take_apart(
-        layout,
-        machine,
-        disks,
-        lambda either: compare_by_present_uuids(layout, either, _as_if_stopped(past, machine, either)),
-        past.made,
-        _begun_clearing(resumed),
-    )
+    earlier = _begun_clearing(resumed)
+    given_up = without_number(layout, disks).union(earlier.losses)
+
+    def compare(either: Machine, blank: frozenset[str]) -> tuple[Plan, list[Refusal]]:
+        known = replace(past, given_up=given_up | blank)
+        return compare_by_present_uuids(layout, either, _as_if_stopped(known, machine, either))
+
+    gone = devices_of_gone(layout, machine, past)
+    return take_apart(layout, machine, disks, compare, past.made, earlier, gone)
 
 
 def _as_if_stopped(past: Past, machine: Machine, either: Machine) -> Past:

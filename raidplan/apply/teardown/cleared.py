@@ -20,8 +20,9 @@ from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.loss import Loss
 from raidplan.plan.step import Plan, Step
 
-Compare = Callable[[Machine], tuple[Plan, list[Refusal]]]
-"""Compares the plan with a machine: the steps that are left, and why they must not be done."""
+Compare = Callable[[Machine, frozenset[str]], tuple[Plan, list[Refusal]]]
+"""Compares the plan with a machine, in which these devices (as steps name them) are only imagined to be blank: the steps that are
+left, and why they must not be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def give_up(
     stack = Stack(machine, disks)
     made = made_nodes(plan)
     allowed = {disks[name].kernel_name for name in _wiped(plan) if name in disks}
-    left, refusals = compare(machine)
+    left, refusals = compare(machine, frozenset())
     cleared = Cleared(left, refusals, stack, Imagined(machine, disks), wiped=_wiped(plan))
     while True:
         # A layer that is taken off can make more steps due, on more devices.
@@ -121,7 +122,7 @@ def _without(compare: Compare, cleared: Cleared, targets: Mapping[str, tuple[str
     above = cleared.stack.above(list(targets))
     blank = _after(cleared.stack.machine, targets, above)
     disks = {name: blank.disk(disk.node) or disk for name, disk in cleared.after.disks.items()}
-    left, refusals = compare(blank)
+    left, refusals = compare(blank, frozenset(node for node, _ in targets.values()))
     return Cleared(left, refusals, cleared.stack, Imagined(blank, disks), targets, above, cleared.wiped)
 
 

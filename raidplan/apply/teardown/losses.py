@@ -18,6 +18,9 @@ from raidplan.plan.step import Plan
 
 TABLES = {"gpt": "gpt", "dos": "dos", "PMBR": "gpt", "sun": "sun", "sgi": "sgi", "bsd": "bsd", "mac": "mac"}
 
+UNRECOGNISED = ""
+"""In place of a UUID: bytes that nothing recognises."""
+
 
 def own_identities(plan: Plan) -> frozenset[str]:
     """The UUIDs of everything with content that the plan makes: who destroys these, destroys what it made itself."""

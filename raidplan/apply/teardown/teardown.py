@@ -7,7 +7,7 @@ only be left from earlier, so it is cleared through that, before anything else l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from raidplan.apply.teardown import assembly_hold, losses
@@ -35,10 +35,12 @@ def take_apart(
     compare: Compare,
     made: Iterable[str] = (),
     earlier: BegunClearing = NOTHING,
+    gone: Collection[str] = (),
 ) -> Cleared:
     """The remaining steps, with those that clear their way, or the reasons to leave it alone.
 
-    `made` is what earlier versions of the layout made, as the journal calls it: nobody is to give that up by habit either.
+    `made` is what earlier versions of the layout made, as the journal calls it: nobody is to give that up by habit either, nor
+    what is left of it on the devices `gone`.
     The machine and the disks of the result are as they will be without it, for checks of what follows.
     """
     cleared = give_up(plan, machine, disks, compare, earlier)
@@ -47,7 +49,7 @@ def take_apart(
     steps = [*left.steps]
     if cleared.targets:
         own = losses.own_identities(plan) | {Identity.read(each).key for each in made}
-        steps = _with_teardown(plan, cleared, left.steps, own, earlier)
+        steps = _with_teardown(plan, cleared, left.steps, own, earlier, gone)
     # An earlier run that was killed left it behind: what that one made was passed over as well.
     held = machine.observe("file", HOLD) is not None
     if plan.steps and (cleared.targets or held):
@@ -66,6 +68,7 @@ def _with_teardown(
     waiting: Sequence[Step],
     own: frozenset[str],
     earlier: BegunClearing,
+    gone: Collection[str],
 ) -> list[Step]:
     left = cleared.left
     _, asks = next(iter(cleared.targets.values()))
@@ -78,7 +81,7 @@ def _with_teardown(
     }
     openers = {name: [*_openers(left, makers.get(node))] for name, (node, _) in cleared.targets.items()}
     targets = [
-        _target(layers, name, node, step, openers[name], earlier)
+        _target(layers, name, node, step, openers[name], earlier, is_gone=node in gone)
         for name, (node, step) in cleared.targets.items()
     ]
     settled = _settled(cleared, targets, earlier)
@@ -92,7 +95,14 @@ def _with_teardown(
 
 
 def _target(
-    layers: Layers, name: str, node: str, step: Step, opened: Sequence[str], earlier: BegunClearing
+    layers: Layers,
+    name: str,
+    node: str,
+    step: Step,
+    opened: Sequence[str],
+    earlier: BegunClearing,
+    *,
+    is_gone: bool,
 ) -> Step:
     """Zeroes over every place on a target where something is, was, or would be found again."""
     stack = layers.cleared.stack
@@ -104,7 +114,8 @@ def _target(
     places += stack.partitions(name)
     found = [trace.offset - first for trace in traces] or (offsets(block) if block else [])
     called = stack.called(block) if block else stack.named(name)
-    destroys = tuple(dict.fromkeys(losses.on_device(stack, name, layers.own)))
+    own = layers.own | {losses.UNRECOGNISED} if is_gone else layers.own
+    destroys = tuple(dict.fromkeys(losses.on_device(stack, name, own)))
     named, rest = Identity.read(node).key, earlier.rests.get(node)
     if rest and rest.foreign is not None:
         destroys = (*destroys, losses.came_since(stack, name, rest.foreign))
