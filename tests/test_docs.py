@@ -107,6 +107,14 @@ def test_the_readme_names_two_commands_that_exist() -> None:
     assert all(f"\n{target}:" in makefile for target in targets)
 
 
+def test_the_machine_is_looked_at_before_a_command_adds_a_disk() -> None:
+    """`diff` knows two layouts; what is on the new disk is in the way of `plan` alone."""
+    steps = re.findall(r"^\d\. (.*)", (ROOT / "docs/howto/add-a-disk.md").read_text(), re.M)
+    looks = next(at for at, step in enumerate(steps) if "raidplan plan" in step)
+    runs = next(at for at, step in enumerate(steps) if "Run" in step)
+    assert looks < runs and not any("mdadm" in step for step in steps), "the command is that of the plan"
+
+
 def test_links_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)[)#]", page.read_text()):
