@@ -143,18 +143,25 @@ def _header(root: Path, name: str) -> dict[str, Value]:
 
 
 def mapping_objects(blocks: Mapping[str, Block], names: Names, ask: Ask) -> dict[str, Properties]:
-    """Opened encryptions by the UUID of their header, or by name where they have none."""
-    opened = {name: block for name, block in blocks.items() if block.mapping}
+    """Opened encryptions by the UUID of their header, or by name where they have none.
+
+    Of several with the same UUID, as where a copy is opened as well, the first; the nodes of the others are in `also`.
+    """
+    opened = [block for block in blocks.values() if block.mapping]
     tables = parse_tables(ask(TABLE).stdout) if opened else {}
-    return {
-        block.mapping: {
+    found: dict[str, dict[str, Value]] = {}
+    for block in opened:
+        node = f"/dev/mapper/{block.dm_name}"
+        if first := found.get(block.mapping):
+            first["also"] = [*_listed(first.get("also")), node]
+            continue
+        found[block.mapping] = {
             "name": block.dm_name,
             "device": names.of(block.slaves[0]) if block.slaves else "",
-            "node": f"/dev/mapper/{block.dm_name}",
+            "node": node,
             "discard": "allow_discards" in tables.get(block.dm_name, ()),
         }
-        for block in opened.values()
-    }
+    return {**found}
 
 
 def parse_tables(text: str) -> dict[str, list[str]]:

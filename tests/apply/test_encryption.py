@@ -25,25 +25,26 @@ from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past, sectors_as
 from raidplan.apply.journal.sectors import digest_of, is_compared, sectors_now
 from raidplan.apply.preflight.configuration import keys_are_secret
+from raidplan.apply.preflight.doubles import copied
 from raidplan.apply.preflight.keys import OPENER, unfit, without_opener
 from raidplan.apply.preflight.names import nodes_free
 from raidplan.apply.preflight.preflight import preflight
 from raidplan.apply.preflight.situation import Situation
 from raidplan.apply.refusal import Code, Refusal, refusal
 from raidplan.base.figures import Figures
-from raidplan.base.size import MIB
+from raidplan.base.size import GIB, MIB
 from raidplan.cli import OK, REFUSED, passphrase
 from raidplan.cli import apply as apply_command
 from raidplan.cli.adopt import _record
 from raidplan.cli.passphrase import NoPassphrase, passphrases
 from raidplan.facts import Machine
-from raidplan.facts.block import Block, read_at
+from raidplan.facts.block import Block, Names, read_at
 from raidplan.facts.failure import failure
 from raidplan.facts.initramfs import encryptions_opened
-from raidplan.facts.luks import header_on, parse_tables
+from raidplan.facts.luks import header_on, mapping_objects, parse_tables
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.prove import Deviation
-from raidplan.facts.run import run
+from raidplan.facts.run import Result, run
 from raidplan.facts.written import reader_of
 from raidplan.plan.codec import plan_from_json, plan_to_json
 from raidplan.plan.identities import identity_of, made_nodes
@@ -677,3 +678,42 @@ def test_an_opened_encryption_that_passes_discards_is_changed_by_hand(plan: Plan
     assert proof
     world.state.objects["mapping"][proof.key]["discard"] = True
     assert refusals(plan, world)["differs"].case == "discards"
+
+
+@pytest.mark.parametrize("kind, where", [("encryption", "device"), ("mapping", "node")])
+def test_a_copy_of_an_encryption_cannot_be_told_from_it(plan: Plan, kind: str, where: str) -> None:
+    """By its UUID the copy would be opened, or looked at, in place of what is meant."""
+    proof = step(plan, "encryption.crypt.make").proof
+    assert proof
+    key = proof.key
+
+    def told(box: Box, uuid: str = key) -> list[tuple[str, object]]:
+        box = box.disk("sdb", "S-0").disk("sdc", "S-1")
+        box.put(kind, uuid, **{where: "/dev/mapper/one", "also": ["/dev/mapper/two"]})
+        return [(each.case, each.figures["devices"]) for each in copied(plan, box.machine())]
+
+    assert told(Box()) == [("copy", ("/dev/mapper/one", "/dev/mapper/two"))]
+    assert told(Box(), UUID) == [], "it is somebody else's"
+    layers = Box()
+    layers.blocks["dm-0"] = BlockFact("dm-0", "/dev/dm-0", "/dev/mapper/one", "mapping", GIB)
+    layers.blocks["dm-1"] = BlockFact("dm-1", "/dev/dm-1", "/dev/mapper/two", "mapping", GIB, below=("dm-0",))
+    assert told(layers) == [], "a layer that shows what is below it is no copy"
+
+
+def test_two_opened_encryptions_with_one_uuid_are_both_told() -> None:
+    uuid = "04019b08-f09a-57e7-bf05-62b7b41dbfc1"
+    blocks = {
+        f"dm-{number}": Block(
+            f"dm-{number}",
+            f"253:{number}",
+            GIB,
+            dm_name=name,
+            dm_uuid=f"CRYPT-LUKS2-{uuid.replace('-', '')}-{name}",
+        )
+        for number, name in enumerate(("copy", "c0", "third"))
+    }
+    found = mapping_objects(blocks, Names({}), lambda argv: Result(tuple(argv), 0, "", ""))
+    assert (found[uuid]["node"], found[uuid]["also"]) == (
+        "/dev/mapper/copy",
+        ["/dev/mapper/c0", "/dev/mapper/third"],
+    )

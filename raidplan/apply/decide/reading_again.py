@@ -32,7 +32,8 @@ Range = tuple[int, int]
 def as_found(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past) -> dict[str, AsFound]:
     """The devices of interrupted steps that are there, as steps name them, and the swap files."""
     steps, made = {step.id: step for step in plan.steps}, made_nodes(plan)
-    blocks, stack = {block.identity: block for block in machine.blocks}, Stack(machine, disks)
+    # Of two with one identity the first, as in the closer look.
+    blocks, stack = {block.identity: block for block in reversed(machine.blocks)}, Stack(machine, disks)
     found: dict[str, AsFound] = dict(_files(plan, past))
     for begun in sorted(past.begun):
         step = steps.get(past.planned_for(begun))

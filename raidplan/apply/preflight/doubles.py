@@ -72,9 +72,12 @@ def _working(array: Mapping[str, Value]) -> set[str]:
     return {*texts(array.get("members")), *texts(array.get("spares")), str(array.get("journal", ""))}
 
 
+LUKS_UUID = "cryptsetup luksUUID --uuid"
 WHERE = {
     "table": ("disk", "disk GUID", "sfdisk --disk-id"),
     "filesystem": ("device", "file system UUID", ", ".join(uuid_modes())),
+    "encryption": ("device", "LUKS UUID", LUKS_UUID),
+    "mapping": ("node", "LUKS UUID", LUKS_UUID),
 }
 """By kind: the property with its place, the name of its UUID, and the program that gives it another one."""
 
@@ -85,7 +88,7 @@ def copied(plan: Plan, machine: Machine) -> Iterator[Refusal]:
     disks = {disk_word(disk.name) for disk in plan.disks}
     for kind, (where, called, tool) in WHERE.items():
         for uuid, found in machine.objects.get(kind, {}).items():
-            devices = [str(found[where]), *texts(found.get("also"))]
+            devices = _apart([str(found.get(where)), *texts(found.get("also"))], machine)
             if len(devices) > 1 and ((kind, uuid) in ours or not disks.isdisjoint(devices)):
                 names = tuple(Identity.read(device).disk or device for device in devices)
                 # Of disks, the layout has the serial number of the one that is meant.
@@ -97,6 +100,14 @@ def copied(plan: Plan, machine: Machine) -> Iterator[Refusal]:
                 yield refusal(
                     "uuid-taken", "copy", devices=names, name=called, uuid=uuid, command=tool, copies=copies
                 )
+
+
+def _apart(devices: list[str], machine: Machine) -> list[str]:
+    """The devices but those that stand on another one of them and show what is on that, as a layer of device-mapper does."""
+    names = {each: [b.name for b in machine.blocks if each in (b.identity, b.node)] for each in devices}
+    above = Stack(machine, {}).above([name for of in names.values() for name in of])
+    higher = {block.name for block in above}
+    return [each for each in devices if not names[each] or not higher.issuperset(names[each])]
 
 
 def names_of_arrays(machine: Machine, own: Iterable[DiskFact]) -> dict[str, tuple[str, set[str]]]:
