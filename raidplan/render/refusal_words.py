@@ -165,9 +165,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "member-missing": f"{DIFFERS}; it runs without a member: {COMMANDS}, and wait for the rebuild; if its disk is replaced, write the new "
         "serial number into the layout, leave out --add, and apply again",
         "member-newer": f"{DIFFERS}; {{newer:, }} may have later data than what runs now, {{running:, }}: the array went on there without these, "
-        "and mdadm --add would overwrite it. End its use, `mdadm --stop {node}`, and look at each half alone, without writing (mdadm "
-        "--assemble --run --readonly, fsck -n, mount -o ro). Save what the one has and the other lacks; start the one to keep, clear "
-        "the superblocks of the other (mdadm --zero-superblock), then apply again",
+        "and mdadm --add would overwrite it. End its use, `mdadm --stop {node}`, look at each half alone (mdadm --assemble --run --readonly), "
+        "save what the other lacks, start the one to keep, clear the other's superblocks (mdadm --zero-superblock), then apply again",
         "not-blank": f"{DIFFERS}; a device that would be added is not blank: {{uses:; }}: look whether the layout names the right disk; only if "
         "nobody needs that content, clear it by hand, then apply again",
         "member-exchanged": f"{DIFFERS}; {COMMANDS}, and wait for it; {PARTITIONED}",

@@ -97,7 +97,7 @@ def _has_stood(step: Step, machine: Machine, plan: Plan, past: Past) -> bool:
 
 
 def _is_given_up(step: Step, machine: Machine, plan: Plan, past: Past) -> bool:
-    """Its device is cleared in this run, or all that it stood on is made anew, or may be on a new disk."""
+    """The device of the object is cleared in this run, or all that it stood on is made anew, or may be on a new disk."""
     if step.proof and id_of_stop(step.proof.key) in past.begun | past.ended:
         return True
     if not past.given_up.isdisjoint(step.guard):
