@@ -88,7 +88,7 @@ CODES: Mapping[Code, tuple[str, str]] = {
     ),
     "gone": (
         "What an earlier step made is missing.",
-        "Find out who removed it, and bring its content back; if nobody needs it, `raidplan adopt --forget` lets it be made again.",
+        "Bring it back, or give it up: `raidplan adopt --forget`.",
     ),
     "not-in-journal": (
         "No journal says that an existing object was ever finished.",

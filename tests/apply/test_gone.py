@@ -22,6 +22,7 @@ from raidplan.cli.adopt import _record
 from raidplan.facts.match import match
 from raidplan.plan.codec import plan_digest, plan_to_json
 from raidplan.plan.step import Plan
+from raidplan.render.refusals import refusal_text
 from tests.apply.cut_off import Cut
 from tests.apply.drifted import plan as array_of
 from tests.apply.drifted import standing
@@ -89,7 +90,10 @@ def test_what_holds_data_is_missed_after_a_closed_run_as_well(
 ) -> None:
     plan = plan_of(LAYOUT.replace("PAIR-0", "PAIR-0" + wipe), tmp_path)
     past = past_of(plan, on_one_disk(plan), tmp_path, closed=closed)
-    missed = gone(decided(plan, on_one_disk(plan), past))
+    decision = decided(plan, on_one_disk(plan), past)
+    missed = gone(decision)
+    for each in decision.refusals:
+        assert each.code != "gone" or f"`raidplan adopt LAYOUT --forget {each.place}`" in refusal_text(each)
     assert [each for each in missed if not each.startswith("swap")] == EVERY
     assert ("swap.swap0" in missed) != closed, "swap holds nothing that anybody could want back"
     assert all(past.made_at[made_by(step)] for step in plan.steps if step.because in EVERY and step.creates)

@@ -129,7 +129,7 @@ def test_an_offer_without_a_list_is_not_taken(monkeypatch: pytest.MonkeyPatch) -
         (refusal_text(refusal("not-started", "inactive", place="a", there=1, devices=2, node="/dev/md/a", behind=())), ["mdadm --run /dev/md/a"]),
         (refusal_text(refusal("not-started", "volume", place="a", volume="kv/one")), ["lvchange --activate y kv/one"]),
         (refusal_text(refusal("mount-conflict", "point", source="/dev/md/a", now="/mnt", planned="/srv")), ["umount /mnt"]),
-        (refusal_text(refusal("gone", place="a", began="then")), []),
+        (refusal_text(refusal("gone", place="a", began="then", file="")), []),
         (advice_text("order", {"members": ("b", "a")}), []),
         (advice_text("other-mount", {"commands": ("umount /srv",)}), ["umount /srv"]),
         (advice_text("swap-in-use", {"node": "/dev/sda2"}), ["swapoff /dev/sda2"]),

@@ -152,8 +152,8 @@ def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Ste
         return steps, reasons
     if is_gone(step, machine, plan, past):
         began = past.made_at.get(made_by(step)) or past.began
-        kept = {"file": file} if step.proof and (file := past.header(step.proof.key)) else {}
-        return [step], [refusal("gone", place=step.because, line=step.line, began=began, **kept)]
+        kept = past.header(step.proof.key) if step.proof else ""
+        return [step], [refusal("gone", place=step.because, line=step.line, began=began, file=kept)]
     return in_its_own_step(step, machine), []
 
 

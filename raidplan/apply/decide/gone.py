@@ -84,7 +84,7 @@ def devices_of_gone(plan: Plan, machine: Machine, past: Past) -> frozenset[str]:
 
 
 def _has_stood(step: Step, machine: Machine, plan: Plan, past: Past) -> bool:
-    """By the journal the step made an object with data on these disks, or on what still stands, on whatever disks."""
+    """Whether by the journal the step made an object with data on these disks, or on what still stands, on whatever disks."""
     if step.proof is None or step.proof.kind not in WITH_DATA or made_by(step) not in past.made:
         return False
     if step.proof.expect.get("type") == "plain":  # with another key at each boot: nothing comes back
@@ -97,7 +97,7 @@ def _has_stood(step: Step, machine: Machine, plan: Plan, past: Past) -> bool:
 
 
 def _is_given_up(step: Step, machine: Machine, plan: Plan, past: Past) -> bool:
-    """The device of the object is cleared in this run, or all that it stood on is made anew, or may be on a new disk."""
+    """The device of the step is cleared in this run, or all that it stood on is made anew, or may be on a new disk."""
     if step.proof and id_of_stop(step.proof.key) in past.begun | past.ended:
         return True
     if not past.given_up.isdisjoint(step.guard):
