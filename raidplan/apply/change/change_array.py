@@ -88,7 +88,7 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
     before: tuple[str, ...] = ()
     added, past = difference.step.added(verb), difference.past
     # On this very disk, as far as the journal tells: that of 43491e2 has no disks of such steps.
-    ours = added in past.begun and (added not in past.marks or node in past.ours.get(added, ()))
+    ours = added in past.begun and (not past.marks.get(added) or node in past.ours.get(added, ()))
     if ours and {*difference.machine.carried(identity)} == {member_of(uuid)}:
         # It was killed before the array took it; mdadm writes the superblock first. Without one, the guard decides.
         clear = forget_member(difference.step, identity, node, difference.machine)
