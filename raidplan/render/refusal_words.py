@@ -140,7 +140,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "header-lost-kept": f"{DIFFERS}; no copy of its header on it is whole{OPEN}, but {KEPT}",
         "no-key": f"{DIFFERS}; no key opens it any more{OPEN}: {NO_COPY}",
         "no-key-kept": f"{DIFFERS}; no key opens it any more{OPEN}, but {KEPT}",
-        "sector-size": f"{DIFFERS}; write `sector_size: {{size}}`, which it has, or move its content elsewhere, remove it by hand, then apply again",
+        "sector-size": f"{DIFFERS}; write `sector_size: {{size}}`, which it has, or move its content elsewhere, remove it by hand, {FORGET}, then apply again",
         "discards": f"{DIFFERS}; by hand: {{commands:, then }}, or close it; then apply again",
         "opened-otherwise": f"{DIFFERS}; close it ({{commands:, then }}), then apply again",
         "other-mount": f"{DIFFERS}; another file system is mounted there: end that mount ({{commands:, then }}), then apply again",
