@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from raidplan.base.figures import Figure, Figures
 from raidplan.base.groups import by_key
 from raidplan.facts.machine import DiskFact, Machine
-from raidplan.plan.disk_identity import IDENTIFIERS, DiskIdentity
+from raidplan.plan.disk_identity import IDENTIFIERS, STRONG, DiskIdentity
 
 MOST_LARGER = 0.01
 """A disk that is larger by more than this fraction is probably another one."""
@@ -63,6 +63,11 @@ def meaningful(identifier: str) -> str:
     if text.lower() in NO_IDENTITY or len(set(text.replace("-", "").replace(" ", ""))) <= 1:
         return ""
     return text
+
+
+def has_number(disk: DiskFact) -> bool:
+    """The disk has a serial number or a WWN: without, another one in its place looks the same."""
+    return any(comparable(name, getattr(disk, name)) for name in STRONG)
 
 
 def comparable(name: str, identifier: str) -> str:

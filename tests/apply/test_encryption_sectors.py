@@ -13,10 +13,10 @@ from raidplan.apply.journal.journal import read_past
 from raidplan.plan.codec import digests_of, plan_digest, plan_from_json, plan_to_json
 from raidplan.plan.digest import digest_of_data
 from raidplan.plan.step import Plan
-from raidplan.review import pipeline
 from tests.apply.new_disk import lose
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated
+from tests.apply.stacks import plan_of
 
 __all__ = ["impatient"]
 
@@ -38,11 +38,7 @@ def layout(disk: str = "", key: str = "", on: str = PLAIN, size: str = "3GiB") -
 
 
 def planned(text: str, folder: Path) -> Plan:
-    file = folder / "layout.yaml"
-    file.write_text(f"version: 1\nhost: h\n{text}")
-    made, loaded = pipeline.plan(pipeline.check(str(file)))
-    assert made is not None, loaded.findings
-    return made
+    return plan_of(f"version: 1\nhost: h\n{text}", folder)
 
 
 class Stood:

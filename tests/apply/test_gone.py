@@ -13,7 +13,7 @@ from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import HEADERS, Past, header_as
-from raidplan.apply.journal.step_fingerprints import marks, marks_of_added, marks_of_disks
+from raidplan.apply.journal.step_fingerprints import marks_of_added
 from raidplan.apply.recheck_target import Decided
 from raidplan.apply.work import Work
 from raidplan.apply.world import World
@@ -26,6 +26,7 @@ from raidplan.render.refusals import refusal_text
 from tests.apply.cut_off import Cut
 from tests.apply.drifted import plan as array_of
 from tests.apply.drifted import standing
+from tests.apply.finished import past_of
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Killed, Simulated
 from tests.apply.stacks import Box, plan_of
@@ -47,20 +48,6 @@ swap:
   swap0: {device: vg0.raw}
 """
 LEFT = "data that nothing here recognises from byte 29000000000 on"
-
-
-def past_of(plan: Plan, box: Box, folder: Path, *, closed: bool = True) -> Past:
-    """The journal of an apply of all of it to these disks."""
-    disks, _ = match(plan.disks, box.machine())
-    journal = open_journal(folder / "journal", World())
-    journal.marks, journal.disk_marks = marks(plan, disks), marks_of_disks(plan, disks)
-    journal.begin(plan_to_json(plan), plan_digest(plan))
-    for step in plan.steps:
-        journal.record_intent(step.id)
-        journal.record_end(step.id, 0.1, made_by(step))
-    if closed:
-        journal.close()
-    return read_past(journal.folder)
 
 
 def on_one_disk(plan: Plan, serial: str = "PAIR-0") -> Box:

@@ -8,16 +8,11 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.decision import decide
-from raidplan.apply.journal.journal import open_journal, read_past
-from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
-from raidplan.apply.journal.step_fingerprints import marks, marks_of_disks
 from raidplan.apply.refusal import Refusal
-from raidplan.apply.world import World
-from raidplan.facts.match import match
-from raidplan.plan.codec import plan_digest, plan_to_json
 from raidplan.plan.step import Plan
 from tests.apply.drifted import standing
+from tests.apply.finished import past_of
 from tests.apply.stacks import Box, plan_of
 
 DISK = "    d{}: {{size: 1TB, serial: {}{}}}\n"
@@ -38,15 +33,7 @@ def text(level: str, count: int, first: str = "PAIR-0", wipe: str = "", more: st
 def applied(plan: Plan, folder: Path) -> tuple[Box, Past]:
     """The machine after a whole run, by a journal of its own."""
     box = standing(plan)
-    disks, _ = match(plan.disks, box.machine())
-    journal = open_journal(folder / "state", World())
-    journal.marks, journal.disk_marks = marks(plan, disks), marks_of_disks(plan, disks)
-    journal.begin(plan_to_json(plan), plan_digest(plan))
-    for step in plan.steps:
-        journal.record_intent(step.id)
-        journal.record_end(step.id, 0.1, made_by(step))
-    journal.close()
-    return box, read_past(journal.folder)
+    return box, past_of(plan, box, folder)
 
 
 def without_superblocks(box: Box, left: str = "") -> Box:

@@ -14,9 +14,8 @@ from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.base.identity import Identity, disk_word
 from raidplan.facts import DiskFact, Machine
-from raidplan.facts.match import comparable
+from raidplan.facts.match import has_number
 from raidplan.facts.prove import differences
-from raidplan.plan.disk_identity import STRONG
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.origin import id_of_stop
 from raidplan.plan.step import Plan, Step
@@ -63,11 +62,7 @@ def without_number(plan: Plan, disks: Mapping[str, DiskFact]) -> frozenset[str]:
     table cannot be told from a new one."""
     tables = (step.guard for step in plan.steps if step.proof and step.proof.kind == "table")
     nodes = {node for guard in tables for node in guard}
-    known = {
-        disk_word(name)
-        for name, disk in disks.items()
-        if any(comparable(each, getattr(disk, each)) for each in STRONG)
-    }
+    known = {disk_word(name) for name, disk in disks.items() if has_number(disk)}
     return frozenset(nodes - known)
 
 

@@ -17,8 +17,7 @@ from raidplan.apply.teardown.losses import TABLES
 from raidplan.base.identity import Identity
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.device_stack import by_id
-from raidplan.facts.match import comparable
-from raidplan.plan.disk_identity import STRONG
+from raidplan.facts.match import has_number
 from raidplan.plan.step import Plan, Run, Step
 
 
@@ -53,10 +52,9 @@ def tables_lost(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], pas
 
 def _is_gone(table: Step, disk: DiskFact, machine: Machine) -> bool:
     """The disk is the one that had the table, and has none with partitions now, nor other content of its own."""
-    known = any(comparable(name, getattr(disk, name)) for name in STRONG)
     other = any(trace.where == "disk" and trace.type not in (*TABLES, "data") for trace in disk.traces)
     there = table.proof and machine.observe("table", table.proof.key)
-    return known and not there and not other and not any(part.uuid for part in disk.partitions)
+    return has_number(disk) and not there and not other and not any(part.uuid for part in disk.partitions)
 
 
 def _command(table: Step, disk: DiskFact) -> str:
