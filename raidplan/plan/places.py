@@ -1,4 +1,4 @@
-"""The paths of the configuration that plans write, and the units that they switch."""
+"""The paths of the configuration that plans write, the mount points of the system, and the units that plans switch."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ BLOCK = (
 MDADM_CONF_PARTS = (f"{MDADM_CONF}.d", "/etc/mdadm.conf.d")
 """Folders of files that mdadm reads after the main one; which of the two was decided when it was compiled."""
 FSTAB = "/etc/fstab"
+SYSTEM_MOUNTS = ("/", "/usr", "/boot", "/var")
+"""The mounts of the system itself; the boot does not go on without them."""
 CRYPTTAB = "/etc/crypttab"
 """The lines by which encryptions are opened at boot; Debian's initramfs and systemd read it."""
 DEFAULTS = "/etc/default/mdadm"

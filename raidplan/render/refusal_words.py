@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from raidplan.render.array_words import CLONES, NOT_STARTED, TOO_MANY_LOST, UNSEEN
+from raidplan.render.boot_words import NEEDED
 from raidplan.render.journal_words import JOURNAL, PLAN_AGAIN
 from raidplan.render.key_words import AT, CLOSED, KEYS
 from raidplan.render.machine_words import MACHINE, MOUNT
 
 AWAY = "a boot could confuse the two: unplug that disk, or wipe it by hand if nobody needs its content"
 STAYS = "which this plan does not overwrite"
-DESTROYED = "which this plan would destroy: remove"
 RECORDS = (
     "`raidplan adopt` records intact objects as done; wipe by hand what nobody needs, the top layer first"
 )
@@ -113,11 +113,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "raid": f"{{place}} carries {{format}}{{others:?, as % does, {STAYS}}}; an array of the firmware: delete it in the setup of the firmware",
         "cache": f"{{place}} carries {{format}}{{others:?, as % does, {STAYS}}}; the other half of this cache is elsewhere: detach it first",
     },
-    "needed-at-boot": {
-        "mount": f"{{place}} line {{number}} mounts {{word}}, {DESTROYED} the line first",
-        "unit": f"{{place}} mounts {{word}}, {DESTROYED} that unit first",
-        "crypttab": f"{{place}} line {{number}} opens {{word}}, {DESTROYED} the line first",
-    },
+    "needed-at-boot": NEEDED,
     # what stands already
     "not-started": {
         **NOT_STARTED,
@@ -262,7 +258,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
     },
     "foreign-lines": {
         "": "{place} line {number} ({words}) is inside raidplan's block, which will be rewritten, but belongs to no layout: move it out of "
-        "the block, or remove it"
+        "the block, or remove it",
+        "option": "{place} line {number}: {words} comes from no layout, and goes when raidplan's block is rewritten: remove it there if it may go",
     },
     "lines-conflict": {
         "line": "{place} line {number} names {word} already: remove the line, or take it out of the layout",

@@ -8,8 +8,9 @@ from raidplan.base.findings import Edit, Path, Severity, shortened
 from raidplan.base.size import align_up
 from raidplan.base.words import listed
 from raidplan.estimate.power import loads
-from raidplan.layout.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS, TIMEOUT, device_timeout
+from raidplan.layout.kinds.boot_options import BOOT_OPTIONS, TIMEOUT, device_timeout
 from raidplan.layout.kinds.filesystem import Filesystem
+from raidplan.plan.places import SYSTEM_MOUNTS
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import array_disks, arrays, footing, places, redundant
 from raidplan.rules.power import START_GAP

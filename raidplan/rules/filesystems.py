@@ -8,7 +8,7 @@ from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import DEFAULT_CHUNK
 from raidplan.base.size import exact, human
 from raidplan.geometry.ext import FSTYPES, MOST_STRIDE, default_block
-from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
+from raidplan.plan.places import SYSTEM_MOUNTS
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.made import Made, can_be_made, ext_filesystems, filesystems
 from raidplan.rules.lib.subjects import gb, tb

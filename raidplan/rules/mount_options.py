@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator
 from raidplan.base.findings import Edit, Path, Severity, shortened
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
-from raidplan.layout.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS, TIMEOUT, device_timeout
+from raidplan.layout.kinds.boot_options import BOOT_OPTIONS, TIMEOUT, device_timeout
 from raidplan.layout.kinds.filesystem import Filesystem
+from raidplan.plan.places import SYSTEM_MOUNTS
 from raidplan.rules.autostart import is_short, last_disk, wait_for_disks
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.made import ext_filesystems

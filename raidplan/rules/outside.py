@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from raidplan.base.findings import Path, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.words import listed, mb
-from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
+from raidplan.plan.places import SYSTEM_MOUNTS
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.shares import shares
 from raidplan.rules.lib.subjects import agreeing, array_disks, arrays, place, places

@@ -9,8 +9,8 @@ from raidplan.base.findings import Edit, Severity
 from raidplan.base.words import listed
 from raidplan.estimate.survival import Outcome, structure
 from raidplan.estimate.survival.loss import outcomes
-from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.layout.kinds.filesystem import Filesystem
+from raidplan.plan.places import SYSTEM_MOUNTS
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import place
 from raidplan.topology import Topology

@@ -49,6 +49,31 @@ def test_a_line_of_no_layout_is_refused_with_its_number(file: str, tmp_path: Pat
     assert apply(later, Simulated(later, tmp_path / "root", state)) == "done", "lines of an earlier layout go"
 
 
+WORDS = {
+    "a program for alarms": ("etc/mdadm/mdadm.conf", "PROGRAM /usr/local/sbin/page-me"),
+    "a sender": ("etc/mdadm/mdadm.conf", "MAILFROM raid@example.org"),
+    "owners": ("etc/mdadm/mdadm.conf", "CREATE owner=root group=backup mode=0640"),
+}
+
+
+@pytest.mark.parametrize("how", WORDS)
+def test_a_statement_that_no_layout_gives_is_refused_with_its_number(how: str, tmp_path: Path) -> None:
+    file, line = WORDS[how]
+    root = tmp_path / "root"
+    state, path = standing(tmp_path, root), root / file
+    ours = path.read_text()
+    path.write_text(ours.replace("# <<< raidplan", f"{line}\n# <<< raidplan"))
+    number = path.read_text().splitlines().index(line) + 1
+    later = plan_of(tmp_path, set_to("monitoring", "mail", "you@example.org"))
+    world = Simulated(later, root, state)
+    (reason,) = reasons(world)
+    found = (reason.code, reason.place, reason.figures["number"], reason.figures["words"])
+    assert found == ("foreign-lines", f"/{file}", number, line)
+    path.write_text(f"{line}\n{ours}")
+    assert apply(later, Simulated(later, root, state)) == "done", "outside of the block it stays"
+    assert line in path.read_text()
+
+
 LATER = {
     "another mount": ("etc/fstab", "/dev/sdz1 /srv/a xfs defaults 0 0", "line", {"word": "/srv/a"}),
     "another array": ("etc/mdadm/mdadm.conf", "ARRAY /dev/md/a UUID=1:2:3:4", "line", {"word": "/dev/md/a"}),
@@ -94,3 +119,17 @@ def test_words_for_the_scripts_of_mdadm_that_change_nothing_of_ours_are_no_reaso
     block = "# >>> raidplan pair\nAUTOCHECK=0\n# <<< raidplan pair\n"
     (root / "etc/default/mdadm").write_text(UNHEARD[how].format(block=block))
     assert apply(plan, Simulated(plan, root, state)) == "done"
+
+
+@pytest.mark.parametrize("device", ["LABEL=before", "/dev/disk/by-label/before"])
+def test_a_label_by_which_a_line_of_others_mounts_is_not_changed(device: str, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    state = standing(tmp_path, root)
+    later = plan_of(tmp_path, set_to("filesystems", "x", "label", "after"))
+    with (root / "etc/fstab").open("a") as file:
+        file.write(f"{device} /srv/x xfs defaults 0 0\n")
+    world = Simulated(later, root, state)
+    assert ("lines-conflict", "line", device) in [
+        (each.code, each.case, each.figures.get("word")) for each in reasons(world)
+    ]
+    assert apply(later, world) != "done" and not world.effects

@@ -13,7 +13,6 @@ from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal
-from raidplan.facts.machine import BlockFact
 from raidplan.plan.step import Plan
 from raidplan.review import pipeline
 from tests.apply.runs import FSTAB, apply, impatient, machine
@@ -117,21 +116,6 @@ def test_below_a_target_no_program_of_the_rescue_system_is_told(state: State, tm
     assert below == ["back.fstab", "back.crypttab"]
 
 
-@pytest.mark.parametrize("point", ["/", "/usr", "/mnt", "/mnt/usr", "/srv/data"])
-@pytest.mark.parametrize("source", ["mapping", "volume:vg/v"])
-def test_lines_that_the_system_needs_stay(point: str, source: str, state: State, tmp_path: Path) -> None:
-    """Also where a layout no longer tells of the system: it would not find its / after the next update of its kernel."""
-    later = planned(NOTHING, tmp_path)
-    found = Simulated(later, tmp_path, state).read(later)
-    uuid = next(key for key in state.objects["mapping"] if key != "sw")
-    opened = BlockFact("dm-0", f"mapping:{uuid}", "/dev/mapper/c", "mapping", 2**30)
-    volume = BlockFact("dm-1", "volume:vg/v", "/dev/vg/v", "volume", 2**30, below=("dm-0",))
-    mounts = {point: {"source": opened.identity if source == "mapping" else volume.identity}}
-    found = replace(found, blocks=(opened, volume), objects={**found.objects, "mount": mounts})
-    steps = [step.id for step in removals(replace(later, target="/mnt"), found, Past())]
-    assert steps == ["back.fstab", *(["back.crypttab"] if point == "/srv/data" else [])]
-
-
 def test_a_damaged_block_is_refused_by_the_name_of_its_file(state: State, tmp_path: Path) -> None:
     path = tmp_path / "etc/crypttab"
     path.write_text(path.read_text().replace("# <<< raidplan pair\n", ""))
@@ -139,3 +123,19 @@ def test_a_damaged_block_is_refused_by_the_name_of_its_file(state: State, tmp_pa
     past = read_past(tmp_path / "var/lib/raidplan")
     found = decide(later, Simulated(later, tmp_path, state).read(later), past, here=False).refusals
     assert ("block-damaged", "/etc/crypttab") in [(each.code, each.place) for each in found]
+
+
+def test_options_that_somebody_gave_our_line_are_not_lost_unsaid(state: State, tmp_path: Path) -> None:
+    """With its TPM a server opens itself; no key of a layout says so."""
+    path, plan = tmp_path / "etc/crypttab", planned(BEFORE, tmp_path)
+    rows = path.read_text().splitlines()
+    number = next(number for number, row in enumerate(rows, 1) if row.startswith("c "))
+    rows[number - 1] += ",tpm2-device=auto,discard"
+    path.write_text("".join(f"{row}\n" for row in rows))
+    world = Simulated(plan, tmp_path, state)
+    (found,) = decide(plan, world.read(plan), read_past(tmp_path / "var/lib/raidplan"), here=False).refusals
+    assert (found.code, found.case, found.place) == ("foreign-lines", "option", "/etc/crypttab")
+    assert found.figures == {"number": number, "words": "tpm2-device=auto"}
+    path.write_text(path.read_text().replace("tpm2-device=auto,", ""))
+    assert apply(plan, world) == "done"
+    assert "discard" not in path.read_text(), "an option that a layout gives goes with the layout's"

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from posixpath import normpath
 
-from raidplan.apply.configuration.blocks import file_text, sections, wanted_text
+from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
-from raidplan.facts.device_stack import Stack
 from raidplan.plan.boot_loaders import AFTER_INITRAMFS, DPKG, HOOK
 from raidplan.plan.origin import Origin
 from raidplan.plan.places import (
@@ -57,8 +55,7 @@ def _removals(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
         if written.action.file in described:
             continue
         if _is_ours(written.action, file_text(machine, written.action.file)):
-            if written.action.file != CRYPTTAB or not _opens_the_system(plan, machine):
-                yield from steps
+            yield from steps
         elif past.is_open and written.id in past.begun | past.ended:
             # It was killed in between: what reads the file has yet to hear of it.
             yield from (step.among(()) for step in steps if step.follows and step.id not in past.ended)
@@ -141,17 +138,6 @@ def _crypttab(plan: Plan) -> tuple[Step, ...]:
     written = replace(_step("crypttab", say, block, CRYPTTAB), needs=("config.fstab", f"{BACK}fstab"))
     reload = Run(("systemctl", "daemon-reload"))
     return written, _step("crypttab.reload", "let systemd read crypttab again", reload, "systemd", written)
-
-
-def _opens_the_system(plan: Plan, machine: Machine) -> bool:
-    """Whether / or /usr stands on what our block of crypttab opens: without it the next initramfs could not start the system."""
-    inside = sections(file_text(machine, CRYPTTAB) or "", plan.host).inside
-    ours = "\n".join(line for _, line in inside)
-    opened = [each for each in machine.blocks if each.kind == "mapping" and f"UUID={each.key} " in ours]
-    standing = {each.identity for each in (*opened, *Stack(machine, {}).above([one.name for one in opened]))}
-    mounts = machine.objects.get("mount", {})
-    points = (f"{root}{point}" for root in ("", plan.target) for point in ("/", "/usr"))
-    return any(mounts.get(normpath(point), {}).get("source") in standing for point in points)
 
 
 def _mdadm_conf(plan: Plan) -> tuple[Step, ...]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from raidplan.apply.refusal import Refused, refusal
 from raidplan.facts import Machine
 from raidplan.plan.places import CLOSE, OPEN
-from raidplan.plan.step import WriteBlock, WriteFile
+from raidplan.plan.step import Plan, WriteBlock, WriteFile
 
 LINES = re.compile(r"[^\n]*\n|[^\n]+")
 """Lines as the programs that read these files see them; Python would also end one at a form feed, for example."""
@@ -75,6 +76,17 @@ def sections(text: str, mark: str, *, at_top: bool = False) -> Sections:
         return Sections([], [], numbered) if at_top else Sections(numbered, [], [])
     first, last = found
     return Sections(numbered[:first], numbered[first + 1 : last], numbered[last + 1 :])
+
+
+def our_blocks(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, Sections]]:
+    """The blocks that steps of the plan write, and the present text of their files; a file with damaged marks is left out."""
+    for step in left.steps:
+        if isinstance(step.action, WriteBlock):
+            try:
+                text = file_text(machine, step.action.file) or ""
+                yield step.action, sections(text, step.action.mark, at_top=step.action.at_top)
+            except BrokenBlock:
+                continue  # `compare` has said so
 
 
 def file_text(machine: Machine, file: str) -> str | None:

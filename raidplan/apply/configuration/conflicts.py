@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from raidplan.apply.configuration.aliases import of_array, of_volume
-from raidplan.apply.configuration.blocks import BrokenBlock, Sections, file_text, sections
+from raidplan.apply.configuration.blocks import Sections, our_blocks
 from raidplan.apply.configuration.lines import (
     Key,
     Line,
@@ -17,6 +17,7 @@ from raidplan.apply.configuration.lines import (
     key_of_array,
     mdadm_conf,
     numbered,
+    rows,
     statements,
     unit,
 )
@@ -35,10 +36,15 @@ from raidplan.plan.step import Plan, WriteBlock
 Grammar = Callable[[Iterable[Line]], Iterator[tuple[int, dict[Key, str]]]]
 GRAMMARS: Mapping[str, Grammar] = {FSTAB: fstab, CRYPTTAB: crypttab, MDADM_CONF: mdadm_conf}
 
+OF_EARLIER_VERSIONS = (["CREATE", "names=yes"],)
+"""Statements for mdadm that raidplan wrote before."""
+OPTIONS = frozenset({"luks", "plain", "swap", "cipher", "size", "offset", "sector-size", "discard", "nofail"})
+"""The options of crypttab that layouts give."""
+
 
 def conflicting(whole: Plan, machine: Machine) -> Iterator[Refusal]:
     """Lines of others that name what a line of ours names, in files that a step writes and in those that are read with them."""
-    for action, text in _files(whole, machine):
+    for action, text in our_blocks(whole, machine):
         grammar = GRAMMARS.get(action.file)
         if grammar is None:
             continue
@@ -66,7 +72,7 @@ def changed_by_ours(whole: Plan, machine: Machine) -> Iterator[Refusal]:
 
 def overruling(whole: Plan, machine: Machine) -> Iterator[Refusal]:
     """Lines of others for mdadm that take precedence over ours: behind our block, or in a file that is read later."""
-    for action, text in _files(whole, machine):
+    for action, text in our_blocks(whole, machine):
         if action.file == DEFAULTS:
             ours = {name: value for _, name, value in assignments(numbered(action.content))}
             later = {name: (number, value) for number, name, value in assignments(text.behind)}
@@ -133,15 +139,32 @@ def foreign_lines(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iter
     Without a journal nobody can tell them from those of an earlier layout; an interrupted run wrote some of what it
     never came to make.
     """
+    for action, text in our_blocks(left, machine):
+        yield from _foreign_words(action, text)
     made = frozenset() if past.is_open else past.made
     proven = (step.proof.identity for step in whole.steps if step.proof)
     known = {_own_name(each) for each in (*map(Identity.read, made), *proven)}
-    for action, text in _files(left, machine) if made else ():
+    for action, text in our_blocks(left, machine) if made else ():
         grammar = GRAMMARS.get(action.file)
         for number, keys in grammar(text.inside) if grammar else ():
             if known.isdisjoint(keys) and not any(_is_opened(key, whole.host, made) for key in keys):
                 words = " ".join(keys.values())
                 yield refusal("foreign-lines", place=action.file, number=number, words=words)
+
+
+def _foreign_words(action: WriteBlock, text: Sections) -> Iterator[Refusal]:
+    """Statements for mdadm, and options of encryptions, that no layout gives, whatever a journal says."""
+    if action.file == MDADM_CONF:
+        for number, words in statements(text.inside):
+            if words[0] not in ("ARRAY", "MAILADDR") and words not in OF_EARLIER_VERSIONS:
+                said = escaped(" ".join(words))
+                yield refusal("foreign-lines", place=action.file, number=number, words=said)
+    if action.file == CRYPTTAB:
+        for number, row in rows(text.inside):
+            options = row[3].split(",") if len(row) > 3 else ()
+            if foreign := [each for each in options if each.partition("=")[0] not in OPTIONS]:
+                said = escaped(",".join(foreign))
+                yield refusal("foreign-lines", "option", place=action.file, number=number, words=said)
 
 
 def _own_name(made: Identity) -> Key:
@@ -187,18 +210,8 @@ def ignored_lines(left: Plan, machine: Machine, past: Past) -> Iterator[Note]:
             yield note("alarms-of-others", arrays=tuple(others), ours=ours[0][1])
 
 
-def _files(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, Sections]]:
-    for step in left.steps:
-        if isinstance(step.action, WriteBlock):
-            try:
-                text = file_text(machine, step.action.file) or ""
-                yield step.action, sections(text, step.action.mark, at_top=step.action.at_top)
-            except BrokenBlock:
-                continue  # `compare` has said so
-
-
 def _of_mdadm(left: Plan, machine: Machine) -> Iterator[tuple[WriteBlock, Sections]]:
-    return ((action, text) for action, text in _files(left, machine) if action.file == MDADM_CONF)
+    return ((action, text) for action, text in our_blocks(left, machine) if action.file == MDADM_CONF)
 
 
 def _statements(
@@ -231,9 +244,11 @@ def _implied_names(file: str, whole: Plan, machine: Machine) -> Iterator[Key]:
             continue
         uuid = step.proof.key
         label, name = (str(step.proof.expect.get(each) or "") for each in ("label", "name"))
+        labels = {label, str((machine.observe(step.proof.kind, uuid) or {}).get("label") or "")} - {""}
         if file == FSTAB and step.creates and step.proof.kind in ("filesystem", "swap"):
             yield from (device(node) for node in step.guard)
-            yield from ([("LABEL", label)] if label else [])
+            # Also the present label, which a step may change: a line of others for that would name nothing any more.
+            yield from (("LABEL", each) for each in labels)
         if file == FSTAB and step.proof.kind == "volume":
             yield from map(device, of_volume(uuid))
         if step.creates and step.proof.kind == "array":

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from raidplan.apply.configuration.conflicts import foreign_lines
+from raidplan.apply.configuration.dropped import needed_at_boot
 from raidplan.apply.decide.comparison import unknown_origin
 from raidplan.apply.decide.fingerprint import changed, state_of, written_by
 from raidplan.apply.decide.unplanned import unplanned
@@ -47,6 +48,7 @@ def refuse(
     refusals += remaining.refusals
     refusals += unknown_origin(asked.layout, left, after.machine, past)
     refusals += foreign_lines(left, remaining.whole, resumed.machine, past)
+    refusals += needed_at_boot(left, after.machine)
     situation = Situation(_without_differing(left, refusals), after.machine, after.disks, asked.layout, past)
     if left.steps:
         refusals += preflight(situation, here=here)

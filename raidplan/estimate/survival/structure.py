@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from raidplan.base.findings import Path
 from raidplan.base.groups import by_key
-from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
 from raidplan.layout.kinds.device import Group
+from raidplan.plan.places import SYSTEM_MOUNTS
 from raidplan.topology import Topology
 from raidplan.topology.boot_devices import needed_at_start, starting_places, starts_nothing
 from raidplan.topology.keys import key_homes, never_opened

@@ -9,8 +9,6 @@ from math import inf
 BOOT_OPTIONS = ("nofail", "x-systemd.device-timeout=120s")
 """For data: a missing array must not stop the boot, and a degraded one is only started after 30 s
 (mdadm-last-resort@.timer), so the wait is longer than that."""
-SYSTEM_MOUNTS = ("/", "/usr", "/boot", "/var")
-"""The mounts of the system itself; the boot does not go on without them."""
 ESP_MOUNTS = ("/boot/efi", "/efi")
 """The mount points of EFI system partitions, and of nothing else."""
 TIMEOUT = "x-systemd.device-timeout"

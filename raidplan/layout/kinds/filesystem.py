@@ -14,7 +14,7 @@ from raidplan.base.identity import derived_uuid
 from raidplan.base.mistake import Mistake
 from raidplan.base.mount_flags import flags
 from raidplan.base.size import human
-from raidplan.layout.kinds.boot_options import BOOT_OPTIONS, SYSTEM_MOUNTS
+from raidplan.layout.kinds.boot_options import BOOT_OPTIONS
 from raidplan.layout.kinds.device import Device, Impossible, Kind, Line, Site, Use
 from raidplan.layout.kinds.model import (
     Integer,
@@ -29,6 +29,7 @@ from raidplan.layout.kinds.model import (
 )
 from raidplan.layout.kinds.naming import identity
 from raidplan.plan.loss import everything_on
+from raidplan.plan.places import SYSTEM_MOUNTS
 from raidplan.plan.step import Proof, Run, Step, Value
 
 KERNEL_FOLDERS = ("dev", "proc", "sys")

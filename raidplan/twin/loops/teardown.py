@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from raidplan.base.identity import lvm_form
 from raidplan.facts.block import Block
 from raidplan.facts.mounts import Mount
-from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS
+from raidplan.plan.places import SYSTEM_MOUNTS
 from raidplan.twin.loops.losetup import Loop
 from raidplan.twin.loops.refused import LoopsRefused
 from raidplan.twin.loops.users import Group, Users

@@ -12,9 +12,10 @@ from raidplan.base.size import MIB, human
 from raidplan.base.words import counted
 from raidplan.document.read import parse_document
 from raidplan.geometry.md_shape import STRIPE_CACHE_ENTRIES, stripe_cache_bytes
-from raidplan.layout.kinds.boot_options import SYSTEM_MOUNTS, TIMEOUT, device_timeout
+from raidplan.layout.kinds.boot_options import TIMEOUT, device_timeout
 from raidplan.layout.load import layout_of
 from raidplan.layout.model import Layout
+from raidplan.plan.places import SYSTEM_MOUNTS
 from raidplan.plan.step import Plan
 from raidplan.render.layout_data import layout_to_data
 from raidplan.render.yaml_text import yaml_text
