@@ -58,8 +58,8 @@ CODES: Mapping[Code, tuple[str, str]] = {
         "Delete the array in the firmware, or detach the cache.",
     ),
     "needed-at-boot": (
-        "fstab, crypttab or a unit names what would be cleared, or the layout no longer has a line that the next boot needs.",
-        "Remove that line or that unit, or move the line out of raidplan's block.",
+        "fstab, crypttab or a unit names what would be cleared, or a line that the next boot needs left the layout.",
+        "Remove that line or unit, or move the line out of raidplan's block.",
     ),
     # what stands already
     "not-started": (
