@@ -42,30 +42,38 @@ def kept_as_mounted(step: Step, machine: Machine, target: str = "") -> Iterator[
         if machine.observe("mount", was) is None:
             continue
         if was != point:
-            here = was in RUNS_FROM and not target
-            case, now = ("point-in-use", was) if here else ("point", _below(target, was))
-            yield refusal("mount-conflict", case, place=FSTAB, source=source, now=now, planned=point)
+            yield from _elsewhere(source, was, point, target)
         elif options != had:
             added = [f"with {word}" for word in sorted(options - had)]
             removed = [f"without {word}" for word in sorted(had - options)]
-            yield _options(point, planned[source][3], (*added, *removed), target)
+            yield from _otherwise(point, planned[source][3], (*added, *removed), target)
 
 
-def _options(point: str, options: str, changes: tuple[str, ...], target: str) -> Refusal:
+def _elsewhere(source: str, now: str, planned: str, target: str) -> Iterator[Refusal]:
+    """The way to another mount point: that of the running system is changed from outside alone."""
+    if now in RUNS_FROM and not target:
+        yield refusal("mount-conflict", "point-in-use", place=FSTAB, source=source, now=now, planned=planned)
+    else:
+        now = _below(target, now)
+        yield refusal("mount-conflict", "point", place=FSTAB, source=source, now=now, planned=planned)
+
+
+def _otherwise(point: str, options: str, changes: tuple[str, ...], target: str) -> Iterator[Refusal]:
     """The way to other options, by what can be done to the mount while the system runs."""
     mounted, place = _below(target, point), _below(target, FSTAB)
     if point in REMOUNTED:
-        # The boot does the same; what is refused there leaves it read-only.
+        # The boot does the same; what it cannot do leaves the root read-only.
         command = join(argv(contents.REMOUNTED, options=f"remount,{options}", point=mounted))
-        more = {"options": options, "command": command}
-        return refusal(
-            "mount-conflict", "options-remounted", place=place, point=point, changes=changes, **more
-        )
-    if point in RUNS_FROM:
-        return refusal(
+        yield refusal(
+            "mount-conflict", "options-remounted",
+            place=place, point=point, changes=changes, options=options, command=command,
+        )  # fmt: skip
+    elif point in RUNS_FROM:
+        yield refusal(
             "mount-conflict", "options-at-boot", place=place, point=point, changes=changes, options=options
         )
-    return refusal("mount-conflict", "options", place=place, point=point, changes=changes, mounted=mounted)
+    else:
+        yield refusal("mount-conflict", "options", place=place, point=point, changes=changes, mounted=mounted)
 
 
 def hidden(folder: Path, left: Plan, machine: Machine) -> Iterator[Refusal]:
