@@ -107,7 +107,8 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World, tries: int =
     if not ask_consent(decision.left, arguments):
         talk("not confirmed; nothing was written")
         return REFUSED
-    # Reading the list takes a person some time, in which the machine goes on; what is cleared has no guard of its own.
+    world.passphrases = passphrases(decision.left, decision.nodes)
+    # To read the list and to type takes a person some time, in which the machine goes on; what is cleared has no guard of its own.
     if any(step.clears for step in decision.left.steps):
         now = decide(plan, world.read(plan), past)
         if now.refusals or plan_digest(now.left) != plan_digest(decision.left):
@@ -115,7 +116,6 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World, tries: int =
                 return _refuse(arguments, refusal("machine-changed", "meanwhile"))
             talk("the machine changed while the list was read, as it does after a boot; it is read again")
             return _apply(plan, arguments, world, tries - 1)
-    world.passphrases = passphrases(decision.left, decision.nodes)
     return _execute(decision, open_journal(folder, world), arguments)
 
 

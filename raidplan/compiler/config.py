@@ -62,7 +62,10 @@ def _all_steps(topology: Topology) -> Iterator[Step]:
 
 
 def opened_first(topology: Topology) -> tuple[str, ...]:
-    """The UUIDs of the encryptions that the initramfs has to open: those below / and /usr (crypttab(5) of Debian)."""
+    """The UUIDs of the encryptions that the initramfs has to open: those below / and /usr (crypttab(5) of Debian).
+
+    One that is kept has a UUID that its maker chose, and a line of its maker's in crypttab.
+    """
     entries = topology.layout.filesystems.values()
     below = [
         each for entry in entries if entry.mount in ("/", "/usr") for each in topology.below(entry.device)
@@ -70,13 +73,15 @@ def opened_first(topology: Topology) -> tuple[str, ...]:
     sections = topology.layout.encryption
     return tuple(
         dict.fromkeys(
-            sections[item.name].uuid(item.name, topology) for item in below if item.path[0] == "encryption"
+            sections[item.name].uuid(item.name, topology)
+            for item in below
+            if item.path[0] == "encryption" and item.path not in kept(topology)
         )
     )
 
 
 def on_volumes(topology: Topology) -> bool:
-    """Whether the initramfs has to activate volumes: / or /usr stands on one."""
+    """Whether the initramfs has to activate volumes: / or /usr stands on one, kept or not, since that asks for a program and no name."""
     entries = [entry for entry in topology.layout.filesystems.values() if entry.mount in ("/", "/usr")]
     return any(each.path[0] == "volume_groups" for entry in entries for each in topology.below(entry.device))
 

@@ -70,14 +70,18 @@ SWAP: Mapping[str, Way | None] = {
     "label": way(contents.SWAP_LABEL),
 }
 
+KEEP = statement("keep")
 DESCRIBED = Way("none", (statement("described"),))
 """A partition table that stays is compared, and never written."""
+PARTITION: Mapping[str, Way] = {"keep": Way("none", (*DESCRIBED.notes, KEEP)), "uuid": DESCRIBED}
+"""The keys of a partition that a layout has for what is there already."""
 
 BOOT: Mapping[str, Way] = {"esp": AT_BOOT, "loader": STATED, "degraded": AT_BOOT}
 HARDWARE: Mapping[str, Way] = {
     "behind": Way("none", (statement("cable"),)),
     "port": Way("none", (statement("cable"),)),
     "wipe": Way("none", (statement("wipe"),)),
+    "keep": Way("none", (KEEP,)),
 }
 """Everything else of the hardware is `STATED`."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from raidplan.base.findings import Path
+from raidplan.diff import changes as ways
 from raidplan.diff.arrays import array_changes
 from raidplan.diff.encryption import encryption_changes
 from raidplan.diff.filesystems import filesystem_changes, swap_changes
@@ -20,6 +22,7 @@ from raidplan.layout.kinds.lvm import VolumeGroup
 from raidplan.layout.kinds.swap import Swap
 from raidplan.layout.model import BUILT
 from raidplan.topology import Topology
+from raidplan.topology.kept import kept
 
 RESHAPING = frozenset(("level", "layout", "raid-devices", "chunk", "size"))
 """Changes of an array that move its data, or the end of it."""
@@ -66,12 +69,23 @@ def _judged(path: Path, storage: Storage) -> Iterator[tuple[Path, Verdict]]:
 
 
 def _verdict(path: Path, found: Iterable[Change], storage: Storage) -> Verdict:
-    listed = (*_host(storage), *found)
+    described = path[:2] in kept(storage.new)
+    listed = (*_host(storage), *(_stated(path, found) if described else found))
     if any(each.how is None for each in listed):
         return Verdict(Fate.RECREATED, listed)
+    if described:
+        return Verdict(Fate.CHANGED if listed else Fate.KEPT, listed)
     if path[0] == "arrays" and any(each.key in RESHAPING for each in listed):
         return Verdict(Fate.RESHAPED, listed)
     return Verdict(Fate.CHANGED if listed else Fate.KEPT, listed)
+
+
+def _stated(path: Path, found: Iterable[Change]) -> Iterator[Change]:
+    """The changes of a thing that the new layout only describes: no command is run for it, and a size that follows from its devices
+    is none."""
+    for each in found:
+        if each.how is None or each.key != "size" or "volumes" in path:
+            yield each if each.how is None else replace(each, how=ways.STATED)
 
 
 def _host(storage: Storage) -> Iterator[Change]:

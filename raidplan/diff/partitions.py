@@ -64,14 +64,16 @@ def partition_changes(name: str, now: str, storage: Storage) -> Iterator[Change]
     for each in listed:
         one = before[each.old] if each.old >= 0 else None
         other = after[each.new] if each.new >= 0 else None
+        if described and one and other and each.key in ("grown", "shrunk") and one.size == other.size:
+            continue  # where the rest ends is up to the table that is there
         how = nothing or (ways.DESCRIBED if described else way(each.answer))
         yield from _change(each.key, one, other, how)
     pairs = ((one, other) for one in before for other in after if one.place.start == other.place.start)
     for one, other in pairs:
-        for key in ("keep", "uuid"):
+        for key, how in ways.PARTITION.items():
             values = getattr(one, key), getattr(other, key)
             if values[0] != values[1]:
-                yield Change(f"partitions.{other.name or one.name}.{key}", *values, ways.DESCRIBED)
+                yield Change(f"partitions.{other.name or one.name}.{key}", *values, how)
 
 
 def _parts(side: int, disk: str, storage: Storage) -> list[Part]:

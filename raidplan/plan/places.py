@@ -34,6 +34,10 @@ LAST_RESORT = "mdadm-last-resort@.timer"
 MONITOR = "mdmonitor.service"
 STATE = "/var/lib/raidplan"
 """The folder of journals, and of copies of headers."""
+REMOUNTED = ("/", "/usr")
+"""Mounts that the initramfs makes, and that the boot brings to their lines in fstab by a remount (systemd-remount-fs(8))."""
+RUNS_FROM = frozenset((*REMOUNTED, STATE, *map(str, PurePosixPath(STATE).parents)))
+"""Mounts that nobody ends by hand while the system runs, or while the journal below them is written."""
 INITRAMFS_ASIDE = "/boot/raidplan.new"
 """A folder on the file system of the images, which is there as long as new ones are being made."""
 INITRAMFS_KEPT = "/boot/raidplan.old"

@@ -65,6 +65,16 @@ MACHINE: Mapping[str, Mapping[str, str]] = {
 """By code and case."""
 
 MOUNT: Mapping[str, Mapping[str, str]] = {
+    "mount-conflict": {
+        "point": "{source} is mounted at {now}, and the layout wants {planned}: umount {now}, then apply again",
+        "point-in-use": "{source} is mounted at {now}, which this system runs from, and the layout wants {planned}: apply in a rescue system, "
+        "with --target /mnt",
+        "options": "the layout wants {point} {changes: and }, which a remount may not change: umount {mounted}, then apply again",
+        "options-remounted": "the layout wants {point} {changes: and }, and {point} is only ever remounted: if `{command}` is taken, as the boot "
+        "does it, write {options} into its line of {place}, restart, then apply again; if not, leave it out of the layout",
+        "options-at-boot": "the layout wants {point} {changes: and }, which a remount may not change, and the journal lies below it: write "
+        "{options} into its line of {place}, restart, then apply again",
+    },
     "not-mountable": {
         "incomplete": f"{AT} lacks {{missing:12}}: --degraded assembles it without them",
         "no-members": f"{AT}: none of its members is in this machine: connect their disks",
@@ -84,4 +94,4 @@ MOUNT: Mapping[str, Mapping[str, str]] = {
         "command": "{command: }: {failures:; }",
     },
 }
-"""Reasons of `raidplan mount` and `raidplan umount`, by code and case."""
+"""Reasons about mounts: what stays mounted otherwise than fstab will say, and those of `raidplan mount` and `raidplan umount`."""

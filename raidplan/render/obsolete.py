@@ -22,7 +22,8 @@ def obsolete_text(found: Obsolete) -> str:
                 f", or now: echo {found.default} >/sys/block/{device}/{attribute}" if found.default else ""
             )
         case Mounted(point):
-            return f"left mounted: {escaped(point)}, which the layout no longer mounts; it ends with the next boot, or now: umount {escaped(shlex.quote(point))}"
+            says = f"left mounted: {escaped(point)}, which the layout no longer mounts; it ends with the next boot"
+            return says + (f", or now: umount {escaped(shlex.quote(point))}" if found.can_end else "")
         case Prioritised(source, priority):
             word = escaped(shlex.quote(source))
             return (

@@ -199,7 +199,7 @@ CODES: Mapping[Code, tuple[str, str]] = {
     ),
     "mount-conflict": (
         "No remount changes what is mounted to the line of fstab.",
-        "umount it, then apply again.",
+        "umount it, or write the line by hand and restart; then apply again.",
     ),
     "mount-point": ("A mount point is a link, no folder, or not empty.", "Empty it, or name another one."),
     "file-not-writable": ("A configuration file could not be written.", "Make room, or make it writable."),

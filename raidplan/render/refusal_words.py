@@ -278,10 +278,6 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "": f"{AT}: this also ends the monthly check of arrays that are not in this layout ({{arrays}}), because mdadm "
         "and Debian have one switch for all arrays: write `scrub: monthly`, or leave the key out"
     },
-    "mount-conflict": {
-        "point": "{source} is mounted at {now}, and the layout wants {planned}: umount {now}, then apply again",
-        "options": "the layout wants {point} {changes: and }, which a remount may not change: umount {point}, then apply again",
-    },
     "mount-point": {
         "link": "the mount point {place} is or lies behind a symbolic link: write the path without links in the layout",
         "not-empty": "the mount point {place} is not empty, and the mount would hide what is in it: move that away first",

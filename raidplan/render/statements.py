@@ -43,6 +43,8 @@ STATEMENTS: Mapping[Code, str] = {
     "when-made": "takes effect only when it is made",
     "cable": "move the cable",
     "wipe": "with true, apply destroys what is on the disk where it is in the way",
+    "keep": "with true, apply changes nothing on it; the lines of what stands on that alone leave raidplan's blocks (fstab, crypttab, mdadm.conf), "
+    "and its boot loader is left to others",
     "described": "the layout describes this table only: apply refuses the disk until it is so",
     "partition-name": NAMED,
     "disk-name": f"the same disk; its table and partitions get other UUIDs: {NAMED}; by hand: {{command}}",

@@ -175,6 +175,22 @@ def test_a_remount_gives_the_flags_of_a_new_mount_whatever_was_before(
     assert mount["flags"] == flags(after)
 
 
+@pytest.mark.parametrize(
+    ("now", "wanted"), [(["ro"], "rw"), (["nodev", "noexec"], "dev, exec"), (["noatime"], "")]
+)
+def test_a_remount_says_what_it_takes_back(now: list[str], wanted: str, tmp_path: Path) -> None:
+    """Somebody made it read-only, as before a rescue; a nightly apply takes that back."""
+    root = tmp_path / "root"
+    state = standing(tmp_path, root)
+    state.objects["mount"]["/srv/a"]["flags"] = now
+    plan = plan_of(tmp_path)
+    found = decide(
+        plan, Simulated(plan, root, state).read(plan), read_past(root / "var/lib/raidplan"), here=False
+    )
+    (step,) = found.left.steps
+    assert step.say.partition(": ")[2] == ", ".join(filter(None, ("relatime", wanted)))
+
+
 def test_no_command_of_a_change_names_an_unproven_device(tmp_path: Path) -> None:
     """What stands is named by the array, the volume, or the partition's GUID; never by a kernel name."""
     root = tmp_path / "root"

@@ -14,7 +14,8 @@ from raidplan.base.figures import Figure
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import PartitionFact
 from raidplan.plan.codec import plan_from_json, plan_to_json
-from raidplan.plan.step import Plan, WriteBlock
+from raidplan.plan.places import CRYPTTAB
+from raidplan.plan.step import Plan, RenewInitramfs, WriteBlock
 from raidplan.review import pipeline
 
 GB, MIB = 10**9, 2**20
@@ -49,6 +50,21 @@ filesystems:
   root: {device: vg.root, type: ext4, mount: /}
   data: {device: d0, type: xfs, mount: /srv}
 """
+ENCRYPTED = """\
+version: 1
+host: box
+hardware:
+  disks:
+    sys: {serial: SYS, size: 240GB, keep: true, partitions: {boot: {size: 1GiB}, os: {size: rest}}}
+    d<0-1>: {serial: D<1>, size: 4TB}
+arrays: {data: {level: raid1, members: [d<0-1>]}}
+encryption: {crypt: {device: sys.os, key: ask}, cdata: {device: data, key: ask}}
+volume_groups: {vg: {devices: [crypt], volumes: {root: {size: 20GiB}}}}
+filesystems:
+  boot: {device: sys.boot, type: ext4, mount: /boot}
+  root: {device: vg.root, type: ext4, mount: /}
+  data: {device: cdata, type: xfs, mount: /srv}
+"""
 ESP = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
 PARTS = (
     PartitionFact("/dev/sda1", "u1", ESP, MIB, 512 * MIB, signatures=("vfat at 0x52",), holds=("vfat",)),
@@ -82,6 +98,17 @@ def test_nothing_is_planned_for_what_is_kept(text: str, kept: str, target: str, 
     )
     assert [line.split()[1] for line in fstab.splitlines()] == ["/srv"]
     assert plan_from_json(plan_to_json(made)) == made
+
+
+def test_the_initramfs_need_not_open_an_encryption_that_is_kept(tmp_path: Path) -> None:
+    """Its maker chose its UUID: a plan that asks for the one of its name could never end. LVM is no matter of names."""
+    steps = plan(ENCRYPTED, tmp_path).steps
+    (renew,) = (step.action for step in steps if isinstance(step.action, RenewInitramfs))
+    (block,) = (
+        step.action for step in steps if isinstance(step.action, WriteBlock) and step.action.file == CRYPTTAB
+    )
+    assert [line.split()[0] for line in block.content.splitlines()] == ["cdata"]
+    assert renew.encrypted == () and renew.volumes
 
 
 def test_what_is_kept_is_in_the_plan_to_be_proven(tmp_path: Path) -> None:

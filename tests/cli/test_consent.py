@@ -177,16 +177,24 @@ class HalfMade:
     world: Simulated
     monkeypatch: pytest.MonkeyPatch
     shown: list[Plan] = field(default_factory=list)
+    typed_for: list[Plan] = field(default_factory=list)
+    """The plans whose passphrases were asked for."""
 
-    def apply(self, meanwhile: Callable[[int], object]) -> int:
-        """The exit code, after what happened each time that somebody was asked."""
+    def apply(self, meanwhile: Callable[[int], object], typed: Callable[[], object] = lambda: None) -> int:
+        """The exit code, after what happened each time that somebody was asked, and each time that passphrases were typed."""
 
         def confirm(plan: Plan, arguments: argparse.Namespace) -> bool:
             self.shown.append(plan)
             meanwhile(len(self.shown))
             return True
 
+        def passphrases(plan: Plan, nodes: Mapping[str, str]) -> dict[str, bytes]:
+            self.typed_for.append(plan)
+            typed()
+            return {"of": str(len(self.typed_for)).encode()}
+
         self.monkeypatch.setattr("raidplan.cli.apply.ask_consent", confirm)
+        self.monkeypatch.setattr("raidplan.cli.apply.passphrases", passphrases)
         arguments = argparse.Namespace(
             state=str(self.world.root / JOURNAL), events=None, color="never", output=None, all_steps=False
         )
@@ -207,14 +215,15 @@ def half_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HalfMade:
 
 
 @needs_root
-def test_apply_refuses_what_is_used_since_somebody_was_asked_to_go_on(half_made: HalfMade) -> None:
+@pytest.mark.parametrize("when", ["asked", "typing a passphrase"])
+def test_apply_refuses_what_is_used_since_somebody_was_asked_to_go_on(when: str, half_made: HalfMade) -> None:
     made = half_made.world.state.objects["filesystem"]
 
-    def use(_: int) -> None:
+    def use(_: int = 0) -> None:
         for found in made.values():
             found["untouched"] = False
 
-    assert half_made.apply(use) == 4
+    assert (half_made.apply(use) if when == "asked" else half_made.apply(lambda _: None, use)) == 4
     assert [(plan.lost, any(step.clears for step in plan.steps)) for plan in half_made.shown] == [((), True)]
     assert not half_made.world.effects
 
@@ -231,6 +240,8 @@ def test_a_list_that_destroys_nothing_is_shown_again_when_the_machine_changed(
     monkeypatch.setattr("raidplan.cli.apply.plan_digest", lambda plan: next(digests, "it rests"))
     assert half_made.apply(lambda _: None) == code
     assert len(half_made.shown) == shown
+    assert half_made.typed_for == half_made.shown, "a list that is shown again has passphrases of its own"
+    assert half_made.world.passphrases == {"of": str(shown).encode()}
     assert bool(half_made.world.effects) == (code == 0)
 
 

@@ -47,6 +47,42 @@ def test_a_file_system_made_anew(old: str, new: str, key: str) -> None:
     assert fates(made) == {F: "re-created"}
 
 
+SYSTEM = """\
+hardware:
+  disks:
+    s<0-1>: {serial: S<1>, size: 4GiB, partitions: {bios: {size: 1MiB, type: bios-boot}, root: {size: rest}}}
+    d0: {serial: D, size: 4GiB}
+arrays: {root: {level: raid1, members: [s<0-1>.root]}}
+volume_groups: {g: {devices: [root], volumes: {v: {size: 1GiB}}}}
+filesystems: {root: {device: g.v, type: ext4, mount: /}, data: {device: d0, type: ext4, mount: /srv}}
+"""
+
+
+def test_nothing_is_done_to_what_is_described_only() -> None:
+    """Its partition of the rest ends elsewhere by our reckoning: no command follows from that, but its lines leave our blocks."""
+    kept = SYSTEM.replace("s<0-1>: {", "s<0-1>: {keep: true, ")
+    made = compared(SYSTEM, kept)
+    assert (
+        fates(made) == {"hardware.disks.s0": "changed", "hardware.disks.s1": "changed"} and lost(made) == []
+    )
+    (change,) = thing(made, "hardware.disks.s0").changes
+    assert change.key == "keep" and change.how == Way("none", (statement("keep"),))
+
+
+def test_what_is_said_otherwise_of_what_is_described_only_has_no_command() -> None:
+    kept = SYSTEM.replace("s<0-1>: {", "s<0-1>: {keep: true, ")
+    other = kept.replace("mount: /}", "mount: /, label: new, options: [noatime]}").replace(
+        "size: 1GiB", "size: 2GiB"
+    )
+    made = compared(kept, other)
+    assert fates(made) == {"filesystems.root": "changed", "volume_groups.g.volumes.v": "changed"}
+    assert ways(made, "filesystems.root") == {"label": "none", "options": "none"}
+    assert ways(made, "volume_groups.g.volumes.v") == {"size": "none"}
+    assert lost(compared(kept, kept.replace("type: ext4, mount: /}", "type: xfs, mount: /}"))) == ["/"], (
+        "who knows"
+    )
+
+
 def test_as_many_inodes_by_another_key_are_no_change() -> None:
     """3 TB get one inode for each 16 KiB in any case."""
     assert compared(on_disk("type: ext4"), on_disk("type: ext4, inode_ratio: 16KiB")).empty

@@ -53,11 +53,13 @@ def priority(difference: Difference) -> Iterator[Step]:
 
 
 def flags(difference: Difference) -> Iterator[Step]:
-    wanted = difference.planned
-    assert isinstance(wanted, list) and difference.step.proof
+    wanted, now = difference.planned, difference.now
+    assert isinstance(wanted, list) and isinstance(now, list) and difference.step.proof
     point = difference.step.proof.key
     command = argv(contents.REMOUNTED, options=",".join(remount_words(wanted)), point=point)
-    say = f"change the mount of {point} in place: {', '.join(wanted) or 'strictatime'}"
+    # What is taken back is said too: that it can be written to again may be what somebody wanted to prevent.
+    taken_back = [back for flag, back in SWITCHES.items() if flag in now and flag not in wanted]
+    say = f"change the mount of {point} in place: {', '.join([*(wanted or ['strictatime']), *taken_back])}"
     yield difference.then("remount", say, command)
 
 

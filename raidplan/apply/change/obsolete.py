@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Literal
 
 from raidplan.apply.configuration.blocks import BrokenBlock, file_text
@@ -18,7 +19,7 @@ from raidplan.base.identity import Identity, md_form
 from raidplan.facts import Machine
 from raidplan.facts.block_devices import SAFE_NAME
 from raidplan.geometry.md_shape import STRIPE_CACHE_ENTRIES
-from raidplan.plan.places import FSTAB, UDEV_RULES
+from raidplan.plan.places import FSTAB, RUNS_FROM, UDEV_RULES
 from raidplan.plan.step import Plan, WriteBlock
 
 STANDING = ("array", "encryption", "volume_group", "volume", "filesystem", "swap")
@@ -61,6 +62,12 @@ class Mounted:
     """A mount of our block in fstab that the layout does not have any more."""
 
     point: str
+    """Where this machine has it, below the target if there is one."""
+
+    @property
+    def can_end(self) -> bool:
+        """Whether somebody can end it while the system runs."""
+        return self.point not in RUNS_FROM
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +140,7 @@ def _mounted(plan: Plan, machine: Machine) -> Iterator[Mounted | Prioritised]:
         if row[2] == "swap":
             yield from _priority(source, row, after.get(source, row), machine)
         elif row[1] not in points and _is_mounted(source, row[1], machine):
-            yield Mounted(row[1])
+            yield Mounted(str(PurePosixPath(plan.target + row[1])))
 
 
 def _is_mounted(source: str, point: str, machine: Machine) -> bool:

@@ -36,7 +36,7 @@ def lines_do_not_conflict(situation: Situation) -> Iterator[Refusal]:
 def mounts_can_follow(situation: Situation) -> Iterator[Refusal]:
     """Changes of fstab that would take effect after the next mount only."""
     for step in situation.plan.steps:
-        yield from kept_as_mounted(step, situation.machine)
+        yield from kept_as_mounted(step, situation.machine, situation.plan.target)
 
 
 def firmware_starts_it(situation: Situation) -> Iterator[Refusal]:
