@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from posixpath import normpath
 
 from raidplan.apply.configuration.aliases import aliases, of_array
 from raidplan.apply.configuration.blocks import BrokenBlock, Sections, file_text, our_blocks, sections
@@ -25,30 +24,29 @@ def needed_at_boot(left: Plan, machine: Machine) -> Iterator[Refusal]:
     for action, text in our_blocks(left, machine):
         dropped = [*_dropped(action, text)]
         if action.file == FSTAB:
-            yield from _mounts(dropped, _mount_points(machine, left.target))
+            yield from _mounts(dropped, _mount_points(machine))
         elif action.file in (CRYPTTAB, MDADM_CONF):
             for number, keys in dropped:
                 yield from _device(action, number, keys, left, machine)
 
 
 def _dropped(action: WriteBlock, text: Sections) -> Iterator[tuple[int, dict[Key, str]]]:
-    """The lines of our block that name nothing which a line of the new one, or of others, names too; of a mount, its mount point."""
+    """The lines of our block that name nothing which a line of the new one names too, or one of others; of a mount these must have
+    the mount point. One that has moved to another is a reason of its own (`mounted.py`)."""
     grammar = GRAMMARS.get(action.file)
     if grammar is None:
         return
-    stays = {
-        key for lines in (numbered(action.content), text.others) for _, keys in grammar(lines) for key in keys
-    }
+    planned = {key for _, keys in grammar(numbered(action.content)) for key in keys}
+    others = {key for _, keys in grammar(text.others) for key in keys}
     for number, keys in grammar(text.inside):
         names = [key for key in keys if key[0] == "mount point"] or keys
-        if stays.isdisjoint(names):
+        if planned.isdisjoint(keys) and others.isdisjoint(names):
             yield number, keys
 
 
-def _mount_points(machine: Machine, target: str) -> dict[str, str]:
-    """The mounts of the system, and the identity of what is mounted there now."""
-    mounts = machine.objects.get("mount", {})
-    found = {point: mounts.get(normpath(f"{target}{point}")) for point in SYSTEM_MOUNTS}
+def _mount_points(machine: Machine) -> dict[str, str]:
+    """The mounts of the system, below the target if there is one, and the identity of what is mounted there now."""
+    found = {point: machine.observe("mount", point) for point in SYSTEM_MOUNTS}
     return {point: str(mount.get("source")) for point, mount in found.items() if mount is not None}
 
 
@@ -70,7 +68,7 @@ def _device(
     names = {key for key in keys if key[0] == "node"}
     if action.file == CRYPTTAB:
         standing = {block.identity for block in above}
-        for point, source in _mount_points(machine, left.target).items():
+        for point, source in _mount_points(machine).items():
             if source in standing:
                 yield refusal(
                     "needed-at-boot", "dropped-device", place=CRYPTTAB, number=number, word=word, point=point
