@@ -108,6 +108,29 @@ def test_on_an_array_that_stands_it_is_missed_whatever_its_disks_are_now(tmp_pat
     assert gone(decided(other, box, past)) == ["filesystems.data"]
 
 
+PARTITION = """\
+version: 1
+host: pair
+hardware:
+  disks: {d0: {size: 1TB, serial: PAIR-0, partitions: {p: {size: 900GiB}}}}
+"""
+ON_IT = "filesystems:\n  data: {device: d0.p, type: ext4, mount: /srv/data}\n"
+
+
+@pytest.mark.parametrize(
+    ("serial", "missed"), [("NEW-0", []), ("PAIR-0", ["filesystems.data"])], ids=["new disk", "same disk"]
+)
+def test_the_table_of_a_later_run_tells_nothing_of_what_stood_before(
+    serial: str, missed: list[str], tmp_path: Path
+) -> None:
+    """A layout without the file system came between, on another disk or on the same one."""
+    for more, on in ((ON_IT, "PAIR-0"), ("", serial)):
+        plan = plan_of(PARTITION.replace("PAIR-0", on) + more, tmp_path)
+        past = past_of(plan, on_one_disk(plan, on), tmp_path)
+    plan = plan_of(PARTITION.replace("PAIR-0", serial) + ON_IT, tmp_path)
+    assert gone(decided(plan, on_one_disk(plan, serial), past)) == missed
+
+
 def test_bytes_that_are_left_of_it_are_listed_as_our_own(tmp_path: Path) -> None:
     """They are cleared by consent, so nothing is missed then; nor after a clearing that was cut off."""
     plan = array_of(tmp_path, "raid1", 2, wipe=True)
