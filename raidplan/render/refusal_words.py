@@ -202,7 +202,10 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "": f"{AT} was created by the apply of {{began}} and is missing now: see first whether its disks are connected. Its content can "
         "still be there, even if its devices look blank: it comes back from a second superblock (e2fsck -b, xfs_repair), or from a copy "
         "of the header or metadata{file:? (apply kept that header as %)}. Only if nobody needs it, `raidplan adopt LAYOUT --forget "
-        "{place}` lets apply create it again on blank devices"
+        "{place}` lets apply create it again on blank devices",
+        "volume": f"{AT} was created by an earlier apply and is missing now, while its group is on the same disks. A new one would write over "
+        "the first bytes of its content: `vgcfgrestore --list` tells which copy of LVM's metadata in /etc/lvm/archive still has it. Only if "
+        "nobody needs it, `raidplan adopt LAYOUT --forget {place}` lets apply create it again",
     },
     "not-in-journal": {
         "": "{names:8} exist as planned, but no journal records that they were finished: run `raidplan adopt`, which checks them and "

@@ -99,8 +99,8 @@ class Past:
     """The folder of the journal; empty for one that was not read from a folder."""
     headers: frozenset[str] = field(default=frozenset(), compare=False)
     """The UUIDs of the encryptions of whose header a copy is kept beside the journal."""
-    finished: frozenset[str] = frozenset()
-    """The steps of layouts that finished in any run and were not reversed since."""
+    finished: Mapping[str, int] = field(default_factory=dict)
+    """The steps of layouts that finished in any run and were not reversed since, and the number of the last record of that."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
     """The reason for which each step that was begun was in its plan."""
 

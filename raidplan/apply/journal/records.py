@@ -76,8 +76,8 @@ class _Sum:
     changed_in: dict[str, int] = field(default_factory=dict)
     standing: dict[str, tuple[str, Mapping[str, str], Mapping[str, str]]] = field(default_factory=dict)
     """The object that each step made, the fingerprints of the step, and those of the disks below; by step."""
-    finished: set[str] = field(default_factory=set)
-    finished_before: frozenset[str] = frozenset()
+    finished: dict[str, int] = field(default_factory=dict)
+    finished_before: Mapping[str, int] = field(default_factory=dict)
     """The steps that were finished when the last run began."""
     origins: dict[str, Origin] = field(default_factory=dict)
     begun: dict[str, str] = field(default_factory=dict)
@@ -131,7 +131,7 @@ class _Sum:
     def _open(self, record: Mapping[str, Any]) -> None:
         """A run begins, or goes on."""
         if self.opened is None:
-            self.finished_before, self.opened = frozenset(self.finished), record
+            self.finished_before, self.opened = dict(self.finished), record
         self.plan, self.boot = str(record.get("plan", "")), str(record.get("boot", ""))
         self.clock = seconds(str(record.get("time", "")))
 
@@ -151,8 +151,10 @@ class _Sum:
         self.ended[step] = None
         origin = self.origins.get(step) or origin_of_id(step)
         self._change(step, number)
-        self.finished |= {step} if origin.kind == "layout" else set()
-        self.finished -= {origin.step} if origin.kind == "taken_back" else set()
+        if origin.kind == "layout":
+            self.finished[step] = number
+        elif origin.kind == "taken_back":
+            self.finished.pop(origin.step, None)
 
     def _change(self, step: str, number: int) -> None:
         """A step that changed an object in place has ended; a device that it added is one of the object's from now on."""
@@ -168,6 +170,7 @@ class _Sum:
         if self.begun.pop(step, None) is None:
             self.made.discard(made)
         self.ended.pop(step, None)
+        self.finished.pop(step, None)
 
     def _close(self) -> None:
         self.opened = None
@@ -186,7 +189,7 @@ class _Sum:
         """The last run was undone."""
         self.made -= self.last.made
         self.standing = {step: found for step, found in self.standing.items() if found[0] in self.made}
-        self.finished = set(self.finished_before)
+        self.finished = dict(self.finished_before)
         self.last = _Run()
 
     def past(self) -> Past:
@@ -205,7 +208,7 @@ class _Sum:
             undoing=self.last.undoing,
             restored=self.last.restored,
             marks=self.marks,
-            finished=frozenset(self.finished),
+            finished=self.finished,
             origins=self.origins,
         )
         if self.opened is None:
