@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from raidplan.apply.decide.lost_superblocks import is_known_on
+from raidplan.apply.decide.lost_superblocks import is_known_on, was_made_by
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.base.identity import Identity, disk_word
@@ -51,8 +51,9 @@ def is_removed(step: Step, machine: Machine, plan: Plan, past: Past) -> bool:
     since = past.finished.get(step.id)
     if since is None or any(set(each.guard) & set(step.awaits) for each in plan.steps):
         return False
-    below = [each for each in beneath(step, plan) if not is_missing(each, machine)]
-    return any(made_by(each) in past.made and past.made_in.get(made_by(each), 0) <= since for each in below)
+    return any(
+        not is_missing(each, machine) and was_made_by(since, each, past) for each in beneath(step, plan)
+    )
 
 
 def beneath(step: Step, plan: Plan) -> Iterator[Step]:

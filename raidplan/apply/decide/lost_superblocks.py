@@ -128,8 +128,13 @@ def _makers(node: str, plan: Plan) -> list[Step]:
 
 def _is_older(below: Step, step: Step, past: Past) -> bool:
     """By the journal the object of the one was made before that of the other one was made, or last changed."""
-    made, above = made_by(below), made_by(step)
-    return made in past.made and past.made_in.get(made, 0) <= past.changed_in.get(above, 0)
+    return was_made_by(past.changed_in.get(made_by(step), 0), below, past)
+
+
+def was_made_by(record: int, step: Step, past: Past) -> bool:
+    """The object of a step was made when that record was written, and no open run has begun to make it anew."""
+    made = made_by(step)
+    return made in past.made and step.id not in past.begun and past.made_in.get(made, 0) <= record
 
 
 def is_given_up(step: Step, past: Past) -> bool:
