@@ -9,7 +9,7 @@ from typing import Final
 from raidplan.apply.change.as_made import as_made
 from raidplan.apply.change.change import changes
 from raidplan.apply.decide.comparison import without_data
-from raidplan.apply.decide.gone import beneath, is_missing
+from raidplan.apply.decide.gone import beneath, is_missing, is_removed
 from raidplan.apply.decide.lost_tables import tables_lost
 from raidplan.apply.decide.present_uuids import by_present_uuids
 from raidplan.apply.journal.made import is_known, made_by
@@ -100,7 +100,11 @@ def _unhealthy(step: Step, machine: Machine, mounted: set[str], ask: Ask) -> Ite
 def forgettable(plan: Plan, machine: Machine, past: Past, names: Sequence[str]) -> dict[str, list[str]]:
     """The steps that made an object which is missing now, for each of these names of the layout, and for each that went with all
     that it stood on."""
-    lost = [step for step in plan.steps if made_by(step) in past.made and is_missing(step, machine)]
+    lost = [
+        step
+        for step in plan.steps
+        if is_removed(step, machine, plan, past) or (made_by(step) in past.made and is_missing(step, machine))
+    ]
     found = {name: [step.id for step in lost if step.because == name] for name in names}
     gone = {id for ids in found.values() for id in ids}
     for step in lost:  # each behind what it stands on

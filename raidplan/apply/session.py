@@ -58,7 +58,8 @@ def _begin(decision: Decision, journal: Journal) -> None:
             **marks_of_added(decision.whole, decision.disks, written),
             **marks(decision.whole, decision.disks),
         }
-        journal.disk_marks = marks_of_disks(decision.whole, decision.disks)
+        joining = {step.id: step.guard for step in added if step.origin.kind == "change"}
+        journal.disk_marks = marks_of_disks(decision.whole, decision.disks, joining)
         journal.origins = {step.id: step.origin for step in added}
         journal.begin(plan_to_json(decision.whole), plan_digest(decision.whole))
         journal.record_copies(*keep(start, journal.folder))

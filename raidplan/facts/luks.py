@@ -109,7 +109,7 @@ def encryption_objects(readings: Readings, names: Names) -> dict[str, Properties
         signatures = readings.signatures.get(block.node, ())
         # A member with its superblock at the end shows the array's content as its own.
         for one in signatures if all(other.usage != "raid" for other in signatures) else ():
-            if one.type not in (TYPE, LABEL) or not one.uuid:
+            if one.type not in (TYPE, LABEL) or not one.uuid or _shown_above(one.uuid, block, readings):
                 continue
             device: dict[str, Value] = {"device": names.of(name)}
             also = found.get(one.uuid, device)["device"]
@@ -119,6 +119,12 @@ def encryption_objects(readings: Readings, names: Names) -> dict[str, Properties
                 more = _header(readings.root, name) if one.type == TYPE else {"type": "plain"}
                 found[one.uuid] = {**device, **more}
     return {**found}
+
+
+def _shown_above(uuid: str, block: Block, readings: Readings) -> bool:
+    """Whether a device that stands on this one shows the same UUID, as a mirrored volume does what is on each of its legs."""
+    above = (readings.signatures.get(f"/dev/{name}", ()) for name in block.holders)
+    return any(one.uuid == uuid for signatures in above for one in signatures)
 
 
 def _listed(value: Value) -> list[str]:

@@ -25,10 +25,11 @@ COPY = (
     "before), and a boot could confuse the two: unplug that disk"
 )
 HERE = "{place} ({node})"
-LOST = (
+TOO_FEW = (
     f"{AT}: the apply of {{began}} created this array on these {{devices}} devices, but too few of them still have its superblock; its "
-    "data may be intact, so nothing here is overwritten. This command writes the superblocks again, and no data"
+    "data may be intact, so nothing here is overwritten"
 )
+LOST = f"{TOO_FEW}. This command writes the superblocks again, and no data"
 TABLE_LOST = (
     f"{HERE}: the partition table is gone, and the apply of {{began}} created {{arrays:, }} on this very disk; their data may be "
     "intact, so nothing here is overwritten"
@@ -126,6 +127,8 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "changed": f"{LOST} (it was adopted, or the layout or a disk was changed since: first compare every value with those of the array): {LOOKED_AT}",
         "with-spares": f"{LOST} (any slot may be on a spare now, {{spares: or }}, if it took the place of a failed member; the command has the "
         f"order of the layout: first compare it and every value with those of the array): {LOOKED_AT}",
+        "blank": f"{TOO_FEW}. Not all of its data is on the others without {{blank:, }}, where nothing is and, by the journal, nothing of it ever was: "
+        "connect the disks that it was on. If nobody needs it, `raidplan adopt LAYOUT --forget {place}` removes it from the journal",
         "table": f"{TABLE_LOST}. This command writes the table again, and no data: `{{command}}`; {FIRST}",
         "other-table": f"{TABLE_LOST}. The layout has another table for it now: write the one of then, which is the input of sfdisk in "
         f"the step {{step}} of {{file}}; {FIRST}",
@@ -199,7 +202,10 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "": f"{AT} was created by the apply of {{began}} and is missing now: see first whether its disks are connected. Its content can "
         "still be there, even if its devices look blank: it comes back from a second superblock (e2fsck -b, xfs_repair), or from a copy "
         "of the header or metadata{file:? (apply kept that header as %)}. Only if nobody needs it, `raidplan adopt LAYOUT --forget "
-        "{place}` lets apply create it again on blank devices"
+        "{place}` lets apply create it again on blank devices",
+        "volume": f"{AT} was created by an earlier apply and is missing now, while its group is on the same disks. A new one would write over "
+        "the first bytes of its content: `vgcfgrestore --list` tells which copy of LVM's metadata in /etc/lvm/archive still has it. Only if "
+        "nobody needs it, `raidplan adopt LAYOUT --forget {place}` lets apply create it again",
     },
     "not-in-journal": {
         "": "{names:8} exist as planned, but no journal records that they were finished: run `raidplan adopt`, which checks them and "

@@ -24,6 +24,7 @@ SIMULATED = (
     "test_wipe_killed",
     "test_undescribed",
     "test_failing",
+    "test_second_generation",
     "test_between",
 )
 """Where machines are simulated again and again; in other modules a path below /dev means a device."""

@@ -108,6 +108,29 @@ def test_on_an_array_that_stands_it_is_missed_whatever_its_disks_are_now(tmp_pat
     assert gone(decided(other, box, past)) == ["filesystems.data"]
 
 
+PARTITION = """\
+version: 1
+host: pair
+hardware:
+  disks: {d0: {size: 1TB, serial: PAIR-0, partitions: {p: {size: 900GiB}}}}
+"""
+ON_IT = "filesystems:\n  data: {device: d0.p, type: ext4, mount: /srv/data}\n"
+
+
+@pytest.mark.parametrize(
+    ("serial", "missed"), [("NEW-0", []), ("PAIR-0", ["filesystems.data"])], ids=["new disk", "same disk"]
+)
+def test_the_table_of_a_later_run_tells_nothing_of_what_stood_before(
+    serial: str, missed: list[str], tmp_path: Path
+) -> None:
+    """A layout without the file system came between, on another disk or on the same one."""
+    for more, on in ((ON_IT, "PAIR-0"), ("", serial)):
+        plan = plan_of(PARTITION.replace("PAIR-0", on) + more, tmp_path)
+        past = past_of(plan, on_one_disk(plan, on), tmp_path)
+    plan = plan_of(PARTITION.replace("PAIR-0", serial) + ON_IT, tmp_path)
+    assert gone(decided(plan, on_one_disk(plan, serial), past)) == missed
+
+
 def test_bytes_that_are_left_of_it_are_listed_as_our_own(tmp_path: Path) -> None:
     """They are cleared by consent, so nothing is missed then; nor after a clearing that was cut off."""
     plan = array_of(tmp_path, "raid1", 2, wipe=True)
@@ -176,6 +199,63 @@ def test_what_is_made_anew_after_that_and_cut_off_is_finished(program: str, how:
     with pytest.raises(Killed):
         apply(plan, Cut(plan, root, state, program, how))
     assert apply(plan, Simulated(plan, root, state)) == "done"
+
+
+RAW = """\
+version: 1
+host: pair
+hardware:
+  disks: {d0: {size: 1TB, serial: PAIR-0}}
+volume_groups:
+  vg0: {devices: [d0], volumes: {raw: {size: 100GiB}}}
+"""
+VOLUME = "volume_groups.vg0.volumes.raw"
+
+
+def on_physical_volume(plan: Plan, box: Box, *, group: bool = True) -> Box:
+    """The box with the physical volumes of the plan, and with its group, which has no volume."""
+    kinds = ("physical_volume", "volume_group") if group else ("physical_volume",)
+    for proof in (step.proof for step in plan.steps if step.proof and step.proof.kind in kinds):
+        box.put(proof.kind, proof.key, **proof.expect)
+        if proof.kind == "physical_volume":
+            box.put("content", str(proof.expect["device"]), carries=[f"LVM2_member {proof.key}"])
+    return box
+
+
+@pytest.mark.parametrize("group", [True, False], ids=["", "its group too"])
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_volume_that_has_nothing_of_the_layout_on_it_is_missed(
+    closed: bool, group: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever has it may keep a database or a virtual machine there, and `lvcreate --zero=y` writes over its first 4 KiB."""
+    plan = plan_of(RAW, tmp_path)
+    past = past_of(plan, on_one_disk(plan), tmp_path, closed=closed)
+    box = on_physical_volume(plan, on_one_disk(plan), group=group)
+    assert gone(decided(plan, box, past)) == [VOLUME]
+    named, folder = box.machine().named({"/dev/sdb": "d0"}), tmp_path / "journal"
+    assert _record(plan, named, open_journal(folder, World()), [VOLUME]) == OK
+    assert f"forgotten: {VOLUME}" in capsys.readouterr().err
+    decision = decided(plan, box, read_past(folder))
+    assert not gone(decision) and "volume.vg0.raw.create" in {step.id for step in decision.left.steps}
+
+
+def test_on_a_new_physical_volume_there_was_no_volume(tmp_path: Path) -> None:
+    """A run on a new disk, killed before lvcreate, or by a layout that had no such volume."""
+    plan = plan_of(RAW, tmp_path)
+    past_of(plan, on_one_disk(plan), tmp_path)
+    new = plan_of(RAW.replace("PAIR-0", "NEW-0"), tmp_path)
+    without = replace(new, steps=tuple(step for step in new.steps if step.because != VOLUME))
+    for closed in (False, True):
+        past = past_of(without, on_one_disk(new, "NEW-0"), tmp_path, closed=closed)
+        box = on_physical_volume(new, on_one_disk(new, "NEW-0"))
+        assert gone(decided(new, box, past)) == []
+
+
+def test_a_volume_whose_content_is_of_the_layout_is_told_by_that(tmp_path: Path) -> None:
+    plan = plan_of(RAW + "filesystems:\n  data: {device: vg0.raw, type: ext4, mount: /srv/data}\n", tmp_path)
+    past = past_of(plan, on_one_disk(plan), tmp_path)
+    box = on_physical_volume(plan, on_one_disk(plan))
+    assert gone(decided(plan, box, past)) == ["filesystems.data"]
 
 
 class Reading(World):

@@ -196,7 +196,7 @@ def test_below_a_target_no_program_of_the_rescue_system_is_told(
     """Its own systemd, udev and monitor have read none of these files, and its timer is not the one that was masked."""
     root = tmp_path / "root"
     world = Simulated(plan_of(tmp_path, bare), root, again(before, root))
-    machine, past = world.read(world.plan), Past(finished=frozenset({DEGRADED, MONITOR_STEP}))
+    machine, past = world.read(world.plan), Past(finished={DEGRADED: 1, MONITOR_STEP: 2})
     here = {step.id for step in removals(world.plan, machine, past)}
     below = [*removals(replace(world.plan, target="/mnt"), machine, past)]
     runs = {step.id: step.action.argv for step in below if isinstance(step.action, Run)}

@@ -13,7 +13,7 @@ from raidplan.apply.change.recorded_sizes import sizes_differ
 from raidplan.apply.configuration.array_names import in_its_own_step
 from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.decide.clones import clones_in_arrays
-from raidplan.apply.decide.gone import is_gone
+from raidplan.apply.decide.gone import is_gone, is_removed
 from raidplan.apply.decide.leftovers import NotOurs
 from raidplan.apply.decide.lost_superblocks import superblocks_lost
 from raidplan.apply.decide.name_links import NameTaken, lacks_its_name, name_links
@@ -150,6 +150,8 @@ def _due(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[Ste
     if step.proof and stands(step, machine) and differences(step.proof, machine):
         steps, reasons = changes(step, machine, plan, past)
         return steps, reasons
+    if is_removed(step, machine, plan, past):
+        return [step], [refusal("gone", "volume", place=step.because, line=step.line)]
     if is_gone(step, machine, plan, past):
         began = past.made_at.get(made_by(step)) or past.began
         kept = past.header(step.proof.key) if step.proof else ""

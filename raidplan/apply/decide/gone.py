@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from raidplan.apply.decide.lost_superblocks import is_known_on
+from raidplan.apply.decide.lost_superblocks import is_known_on, was_made_by
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.base.identity import Identity, disk_word
@@ -43,10 +43,27 @@ def is_missing(step: Step, machine: Machine) -> bool:
     return step.creates and step.proof is not None and differences(step.proof, machine) is None
 
 
+def is_removed(step: Step, machine: Machine, plan: Plan, past: Past) -> bool:
+    """Whether a volume with nothing of the layout on it, which somebody may have filled, is missing from physical volumes that are
+    those of then. LVM can bring it back as long as no other one begins at its place."""
+    if step.proof is None or step.proof.kind != "volume" or differences(step.proof, machine) is not None:
+        return False
+    since = past.finished.get(step.id)
+    if since is None or any(set(each.guard) & set(step.awaits) for each in plan.steps):
+        return False
+    return any(
+        not is_missing(each, machine) and was_made_by(since, each, past) for each in beneath(step, plan)
+    )
+
+
 def beneath(step: Step, plan: Plan) -> Iterator[Step]:
-    """The steps that wrote what the devices of a step are made of: the array, the header, the physical volumes, the table."""
+    """The steps that wrote what the devices of a step are made of: the array, the header, the physical volumes, the table; for a
+    volume, its physical volumes."""
     steps = {each.id: each for each in plan.steps}
-    ids = [each.id for each in plan.steps if set(each.awaits) & set(step.guard) and each.id != step.id]
+    volume = [*step.needs] if step.proof and step.proof.kind == "volume" else []
+    ids = [
+        each.id for each in plan.steps if set(each.awaits) & set(step.guard) and each.id != step.id
+    ] or volume
     seen: set[str] = set()
     while ids:
         each = steps[ids.pop()]

@@ -12,7 +12,8 @@ from raidplan.apply.decide.missing_members import NOT_THERE, carriers, carries, 
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
-from raidplan.apply.refusal import Refusal, refusal
+from raidplan.apply.refusal import Refusal
+from raidplan.base.figures import Figure
 from raidplan.base.hidden import escaped
 from raidplan.base.levels import survives
 from raidplan.base.size import KIB
@@ -31,39 +32,51 @@ KEPT = ("--metadata=", "--homehost=", "--name=", "--uuid=", "--level=", "--raid-
 
 
 def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
-    """A refusal for each such array, with the command that brings it back; not those that a run has given up. A member that is
-    not there, because its disk is a new one, can be rebuilt from the others: one that the array needs is lost with its data."""
+    """A refusal for each such array, with the command that brings it back; not those that a run has given up.
+
+    A member that is not there, because its disk is a new one, can be rebuilt from the others: one that the array needs is lost with
+    its data. If such a one looks new and may not be, nothing is written either, and no command would be right.
+    """
     made = made_nodes(plan)
     for step in plan.steps:
         if not (has_stood(step, machine, past) and too_few(step, machine) and _is_as_planned(step, machine)):
             continue
-        members = [_block(identity_of(node, made), machine) for node in step.guard]
-        bare = _without_superblock(step, members, machine)
-        if not bare or not _can_lose(step, members):
+        there = {node: _block(identity_of(node, made), machine) for node in step.guard}
+        new = {
+            node: _in_command(node, block)
+            for node, block in there.items()
+            if block and _looks_new(node, block, step, plan, machine, past)
+        }
+        this_run = [node for node in new if _is_of_this_run(node, plan, past)]
+        members = [None if node in new else block for node, block in there.items()]
+        if all(block is None or carries(block.identity, step, machine) for block in members):
             continue
-        as_made = step.id in past.standing
-        known = as_made or any(
-            is_known_on(node, step, plan, past) for node in (step.guard if all(members) else bare)
-        )
-        if known or any(block.content for block in members if block):
+        began = past.made_at.get(made_by(step), "")
+        figures: dict[str, Figure] = {"began": began, "devices": len(members), "node": step.awaits[0]}
+        if _can_lose(step, members):
             spares = _spares(step, members)
-            yield refusal(
-                "superblocks-lost",
-                "with-spares" if spares else "" if as_made else "changed",
-                place=step.because,
-                line=step.line,
-                began=past.made_at.get(made_by(step), ""),
-                devices=len(members),
-                command=_stopped(step, machine) + " ".join(create_again(step, members)),
-                node=step.awaits[0],
-                **{"spares": spares} if spares else {},
-            )
+            case = "with-spares" if spares else "" if step.id in past.standing else "changed"
+            command = _stopped(step, machine) + " ".join(create_again(step, members))
+            figures |= {"command": command, **({"spares": spares} if spares else {})}
+            yield Refusal("superblocks-lost", case, step.because, step.line, figures)
+        elif _can_lose(step, [None if node in this_run else block for node, block in there.items()]):
+            figures |= {"blank": tuple(new.values())}
+            yield Refusal("superblocks-lost", "blank", step.because, step.line, figures)
 
 
-def _without_superblock(step: Step, members: Sequence[BlockFact | None], machine: Machine) -> list[str]:
-    """The devices that are there and carry no superblock of the array, as the step names them."""
-    pairs = zip(step.guard, members, strict=True)
-    return [node for node, block in pairs if block and not carries(block.identity, step, machine)]
+def _looks_new(node: str, block: BlockFact, step: Step, plan: Plan, machine: Machine, past: Past) -> bool:
+    """The device looks blank, and by the journal the array never was on it: as a member that is called clean it would give zeroes
+    for data."""
+    if block.content or carries(block.identity, step, machine) or is_known_on(node, step, plan, past):
+        return False
+    # An array below this one is the same whatever its disks are now.
+    arrays = (each for each in _makers(node, plan) if each.proof and each.proof.kind == "array")
+    return not any(_is_older(each, step, past) for each in arrays)
+
+
+def _is_of_this_run(node: str, plan: Plan, past: Past) -> bool:
+    """The open run itself made the device: there was none before."""
+    return past.is_open and any(each.id in past.run for each in _makers(node, plan))
 
 
 def _can_lose(step: Step, members: Sequence[BlockFact | None]) -> bool:
@@ -100,11 +113,28 @@ def has_stood(step: Step, machine: Machine, past: Past) -> bool:
 
 
 def is_known_on(node: str, step: Step, plan: Plan, past: Past) -> bool:
-    """By the journal the step worked on the disk that has this device now, or that disk has the partition table of then."""
-    tables = (
-        each.id for each in plan.steps if node in each.awaits and each.proof and each.proof.kind == "table"
-    )
-    return node in past.same_disks.get(step.id, ()) or any(table in past.standing for table in tables)
+    """By the journal the object of the step was made on the disk that has this device now, or was given it since; or that disk
+    has the partition table of then. A table that was made after the object is that of a new disk."""
+    if node in past.same_disks.get(step.id, ()):
+        return True
+    tables = (each for each in _makers(node, plan) if each.proof and each.proof.kind == "table")
+    return any(table.id in past.standing and _is_older(table, step, past) for table in tables)
+
+
+def _makers(node: str, plan: Plan) -> list[Step]:
+    """The steps that make what a device is: the table that has it, or the array that it is."""
+    return [step for step in plan.steps if node in step.awaits and step.creates]
+
+
+def _is_older(below: Step, step: Step, past: Past) -> bool:
+    """By the journal the object of the one was made before that of the other one was made, or last changed."""
+    return was_made_by(past.changed_in.get(made_by(step), 0), below, past)
+
+
+def was_made_by(record: int, step: Step, past: Past) -> bool:
+    """The object of a step was made when that record was written, and no open run has begun to make it anew."""
+    made = made_by(step)
+    return made in past.made and step.id not in past.begun and past.made_in.get(made, 0) <= record
 
 
 def is_given_up(step: Step, past: Past) -> bool:

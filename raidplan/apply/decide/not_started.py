@@ -56,7 +56,7 @@ def _closed_encryptions(plan: Plan, machine: Machine, past: Past) -> Iterator[Re
         found = machine.observe("encryption", make.proof.key if make.proof else "")
         if found is None or found.get("type") == "plain" or half_done(make, machine, past):
             continue
-        if _used(step, plan, past, not _known(make, past)):
+        if _used(step, make, plan, past, not _known(make, past)):
             node = make.guard[0] if make.guard[0].startswith("/") else str(found.get("device"))
             name, target = str(step.proof.expect["name"]), plan.target
             yield refusal(
@@ -74,10 +74,12 @@ def _known(make: Step, past: Past) -> bool:
     return make.id in past.ended or made_by(make) in past.made
 
 
-def _used(step: Step, plan: Plan, past: Past, otherwise: bool) -> bool:
-    """Whether a step that writes to this object was begun or ended; `otherwise`: the answer if that is unknown."""
+def _used(step: Step, make: Step, plan: Plan, past: Past, otherwise: bool) -> bool:
+    """Whether a step that writes to this object, of which `make` is the one that makes it, was begun or ended; `otherwise`: the
+    answer if that is unknown. On one that the open run made, nothing of an earlier run counts."""
     on_it = [each for each in plan.steps if not {*each.guard}.isdisjoint(step.awaits)]
-    used = any(each.id in past.begun | past.ended or made_by(each) in past.made for each in on_it)
+    made = frozenset() if past.is_open and make.id in past.run else past.made
+    used = any(each.id in past.begun | past.ended or made_by(each) in made for each in on_it)
     return used or (bool(on_it) and otherwise)
 
 
@@ -93,7 +95,7 @@ def _is_hidden(step: Step, plan: Plan, machine: Machine, past: Past) -> bool:
     groups = (each.proof for each in plan.steps if each.proof and each.proof.kind == "volume_group")
     if any(differences(proof, machine) != [] for proof in groups if proof.key == group):
         return False  # of an earlier owner, by the same name
-    return _used(step, plan, past, step.id not in past.begun)
+    return _used(step, step, plan, past, step.id not in past.begun)
 
 
 def _arrays(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:

@@ -41,11 +41,16 @@ class Past:
     made: frozenset[str] = frozenset()
     made_at: Mapping[str, str] = field(default_factory=dict)
     """The time of the last record of each object in `made` (UTC, ISO 8601)."""
+    made_in: Mapping[str, int] = field(default_factory=dict)
+    """For each of those, the number of that record: what was made after what, whatever the clock said."""
+    changed_in: Mapping[str, int] = field(default_factory=dict)
+    """The same; of an object that was changed in place since, the number of the last record of that."""
     standing: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """For each step that made an object in any run, its fingerprints at that time; after the comparison with a plan and its
     disks, only the steps that are the same, on the same disks."""
     below: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """The fingerprint of the disks below each device that a step wrote over then, by step as in `standing`. Earlier journals have none."""
+    """The fingerprint of the disks below each device that a step wrote over then, or that came to an array since, by step as in
+    `standing`. Earlier journals have none."""
     same_disks: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """For each of those, after the comparison with a plan and its disks: the devices whose disks are still the same, in whatever form
     the step is now."""
@@ -94,8 +99,8 @@ class Past:
     """The folder of the journal; empty for one that was not read from a folder."""
     headers: frozenset[str] = field(default=frozenset(), compare=False)
     """The UUIDs of the encryptions of whose header a copy is kept beside the journal."""
-    finished: frozenset[str] = frozenset()
-    """The steps of layouts that finished in any run and were not reversed since."""
+    finished: Mapping[str, int] = field(default_factory=dict)
+    """The steps of layouts that finished in any run and were not reversed since, and the number of the last record of that."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
     """The reason for which each step that was begun was in its plan."""
 

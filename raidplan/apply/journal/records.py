@@ -72,10 +72,12 @@ class _Sum:
 
     made: set[str] = field(default_factory=set)
     made_at: dict[str, str] = field(default_factory=dict)
+    made_in: dict[str, int] = field(default_factory=dict)
+    changed_in: dict[str, int] = field(default_factory=dict)
     standing: dict[str, tuple[str, Mapping[str, str], Mapping[str, str]]] = field(default_factory=dict)
     """The object that each step made, the fingerprints of the step, and those of the disks below; by step."""
-    finished: set[str] = field(default_factory=set)
-    finished_before: frozenset[str] = frozenset()
+    finished: dict[str, int] = field(default_factory=dict)
+    finished_before: Mapping[str, int] = field(default_factory=dict)
     """The steps that were finished when the last run began."""
     origins: dict[str, Origin] = field(default_factory=dict)
     begun: dict[str, str] = field(default_factory=dict)
@@ -100,12 +102,14 @@ class _Sum:
     def add(self, record: Mapping[str, Any]) -> None:
         """One more record."""
         kind, step, made = record.get("kind"), str(record.get("step", "")), record.get("made")
+        number = int(record.get("number", 0))
         self.last = self.last.after(record, begins=self.opened is None)
         if kind in ("intent", "adopted"):
             self.marks[step], self.disk_marks[step] = _texts(record, "on"), _texts(record, "disks")
         if made:
             self.made.add(str(made))
             self.made_at[str(made)] = str(record.get("time", ""))
+            self.made_in[str(made)] = self.changed_in[str(made)] = number
             self.standing[step] = str(made), self.marks.get(step, {}), self.disk_marks.get(step, {})
         match kind:
             case "open":
@@ -113,10 +117,12 @@ class _Sum:
             case "intent":
                 self._begin(step, record)
             case "ended" | "adopted":
-                self._end(step)
+                self._end(step, number)
             case "forgotten":
                 self._forget(step)
             case "close":
+                for each in self.begun:  # cut off behind its effect: all was read back and is as planned
+                    self._change(each, number)
                 self._close()
             case "undone":
                 self._close()
@@ -125,7 +131,7 @@ class _Sum:
     def _open(self, record: Mapping[str, Any]) -> None:
         """A run begins, or goes on."""
         if self.opened is None:
-            self.finished_before, self.opened = frozenset(self.finished), record
+            self.finished_before, self.opened = dict(self.finished), record
         self.plan, self.boot = str(record.get("plan", "")), str(record.get("boot", ""))
         self.clock = seconds(str(record.get("time", "")))
 
@@ -140,12 +146,23 @@ class _Sum:
         self.erased |= {step} if record.get("erased") is True else set()
         self.ended.pop(step, None)
 
-    def _end(self, step: str) -> None:
+    def _end(self, step: str, number: int) -> None:
         self.begun.pop(step, None)
         self.ended[step] = None
         origin = self.origins.get(step) or origin_of_id(step)
-        self.finished |= {step} if origin.kind == "layout" else set()
-        self.finished -= {origin.step} if origin.kind == "taken_back" else set()
+        self._change(step, number)
+        if origin.kind == "layout":
+            self.finished[step] = number
+        elif origin.kind == "taken_back":
+            self.finished.pop(origin.step, None)
+
+    def _change(self, step: str, number: int) -> None:
+        """A step that changed an object in place has ended; a device that it added is one of the object's from now on."""
+        origin = self.origins.get(step) or origin_of_id(step)
+        if origin.kind == "change" and origin.step in self.standing:
+            made, on, below = self.standing[origin.step]
+            self.changed_in[made] = number
+            self.standing[origin.step] = made, on, {**below, **self.disk_marks.get(step, {})}
 
     def _forget(self, step: str) -> None:
         """A step that no longer counts, nor does its object, unless the step was begun again since."""
@@ -153,6 +170,7 @@ class _Sum:
         if self.begun.pop(step, None) is None:
             self.made.discard(made)
         self.ended.pop(step, None)
+        self.finished.pop(step, None)
 
     def _close(self) -> None:
         self.opened = None
@@ -171,7 +189,7 @@ class _Sum:
         """The last run was undone."""
         self.made -= self.last.made
         self.standing = {step: found for step, found in self.standing.items() if found[0] in self.made}
-        self.finished = set(self.finished_before)
+        self.finished = dict(self.finished_before)
         self.last = _Run()
 
     def past(self) -> Past:
@@ -179,6 +197,8 @@ class _Sum:
         known = Past(
             made=frozenset(self.made),
             made_at=self.made_at,
+            made_in=self.made_in,
+            changed_in=self.changed_in,
             standing={step: on for step, (_, on, _) in self.standing.items()},
             below={step: below for step, (_, _, below) in self.standing.items()},
             plan_digest=self.plan,
@@ -188,7 +208,7 @@ class _Sum:
             undoing=self.last.undoing,
             restored=self.last.restored,
             marks=self.marks,
-            finished=frozenset(self.finished),
+            finished=self.finished,
             origins=self.origins,
         )
         if self.opened is None:

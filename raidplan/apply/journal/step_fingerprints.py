@@ -6,7 +6,7 @@ another command.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from raidplan.apply.journal.past import Past
@@ -48,13 +48,17 @@ def marks_of_added(plan: Plan, disks: Mapping[str, DiskFact], added: Mapping[str
     return {step: {target: mark(step, target) for target in targets} for step, targets in added.items()}
 
 
-def marks_of_disks(plan: Plan, disks: Mapping[str, DiskFact]) -> Marks:
-    """The fingerprints of the disks below every device that a step of the whole plan makes an object on."""
+def marks_of_disks(
+    plan: Plan, disks: Mapping[str, DiskFact], joining: Mapping[str, Sequence[str]] | None = None
+) -> Marks:
+    """The fingerprints of the disks below every device that a step of the whole plan makes an object on; `joining`: by added step,
+    the devices that it adds to one."""
     below = _disks_of(plan, disks)
+    steps = {step.id: step.guard for step in plan.steps if step.guard and step.creates}
     return {
-        step.id: {target: _fingerprint(below(target)) for target in step.guard if any(below(target))}
-        for step in plan.steps
-        if step.guard and step.creates
+        step: {target: _fingerprint(below(target)) for target in targets if any(below(target))}
+        for step, targets in {**steps, **(joining or {})}.items()
+        if targets
     }
 
 

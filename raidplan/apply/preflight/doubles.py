@@ -103,10 +103,13 @@ def copied(plan: Plan, machine: Machine) -> Iterator[Refusal]:
 
 
 def _apart(devices: list[str], machine: Machine) -> list[str]:
-    """The devices but those that stand on another one of them and show what is on that, as a layer of device-mapper does."""
+    """The devices but those that stand on another one of them and show what is on that, as a layer of device-mapper does.
+
+    A snapshot, which also stands on the device with what was written since, is a copy.
+    """
     names = {each: [b.name for b in machine.blocks if each in (b.identity, b.node)] for each in devices}
     above = Stack(machine, {}).above([name for of in names.values() for name in of])
-    higher = {block.name for block in above}
+    higher = {block.name for block in above if len(block.below) == 1}
     return [each for each in devices if not names[each] or not higher.issuperset(names[each])]
 
 
