@@ -223,19 +223,25 @@ def on_physical_volume(plan: Plan, box: Box, *, group: bool = True) -> Box:
 
 
 @pytest.mark.parametrize("group", [True, False], ids=["", "its group too"])
-@pytest.mark.parametrize("closed", [True, False])
 def test_a_volume_that_has_nothing_of_the_layout_on_it_is_missed(
-    closed: bool, group: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    group: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whoever has it may keep a database or a virtual machine there, and `lvcreate --zero=y` writes over its first 4 KiB."""
     plan = plan_of(RAW, tmp_path)
-    past = past_of(plan, on_one_disk(plan), tmp_path, closed=closed)
+    past = past_of(plan, on_one_disk(plan), tmp_path)
     box = on_physical_volume(plan, on_one_disk(plan), group=group)
     assert gone(decided(plan, box, past)) == [VOLUME]
     named, folder = box.machine().named({"/dev/sdb": "d0"}), tmp_path / "journal"
     assert _record(plan, named, open_journal(folder, World()), [VOLUME]) == OK
     assert f"forgotten: {VOLUME}" in capsys.readouterr().err
     decision = decided(plan, box, read_past(folder))
+    assert not gone(decision) and "volume.vg0.raw.create" in {step.id for step in decision.left.steps}
+
+
+def test_a_volume_of_the_open_run_that_a_power_cut_took_is_made_again(tmp_path: Path) -> None:
+    plan = plan_of(RAW, tmp_path)
+    past = past_of(plan, on_one_disk(plan), tmp_path, closed=False)
+    decision = decided(plan, on_physical_volume(plan, on_one_disk(plan)), past)
     assert not gone(decision) and "volume.vg0.raw.create" in {step.id for step in decision.left.steps}
 
 

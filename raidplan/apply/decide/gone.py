@@ -45,8 +45,11 @@ def is_missing(step: Step, machine: Machine) -> bool:
 
 def is_removed(step: Step, machine: Machine, plan: Plan, past: Past) -> bool:
     """Whether a volume with nothing of the layout on it, which somebody may have filled, is missing from physical volumes that are
-    those of then. LVM can bring it back as long as no other one begins at its place."""
+    those of then. LVM can bring it back as long as no other one begins at its place. One of the open run can be lost with
+    the power, before the disks had written LVM's metadata, and nobody has filled it yet."""
     if step.proof is None or step.proof.kind != "volume" or differences(step.proof, machine) is not None:
+        return False
+    if past.is_open and step.id in past.run:
         return False
     since = past.finished.get(step.id)
     if since is None or any(set(each.guard) & set(step.awaits) for each in plan.steps):
