@@ -60,3 +60,28 @@ CLONES: Mapping[str, str] = {
     "clone-without-way-back": f"{COPIED}, and the others cannot rebuild it: {UNUSED}, then `{{stop}}`; {BY_LAYOUT}",
     "clone-not-started": f"{COPIED}. md has not started the array: `{{stop}}`; {BY_LAYOUT}",
 }
+WITHOUT_SUPERBLOCK = (
+    f"{AT}: the apply of {{began}} created this array on these {{devices}} devices, but too few of them still have its superblock; its "
+    "data may be intact, so nothing here is overwritten"
+)
+WRITTEN_AGAIN = f"{WITHOUT_SUPERBLOCK}. This command writes the superblocks again, and no data"
+TABLE_LOST = (
+    "{place} ({node}): the partition table is gone, and the apply of {began} created {arrays:, } on this very disk; their data may be "
+    "intact, so nothing here is overwritten"
+)
+FIRST = (
+    "then apply again, which names the command for the arrays. If nobody needs them, `raidplan adopt LAYOUT{arrays:? --forget ? --forget %}` "
+    "removes them from the journal"
+)
+LOOKED_AT = f"`{{command}}`; {READ_ONLY}. If nobody needs it, `raidplan adopt LAYOUT --forget {{place}}` removes it from the journal"
+SUPERBLOCKS_LOST: Mapping[str, str] = {
+    "": f"{WRITTEN_AGAIN}: {LOOKED_AT}",
+    "changed": f"{WRITTEN_AGAIN} (it was adopted, or the layout or a disk was changed since: first compare every value with those of the array): {LOOKED_AT}",
+    "with-spares": f"{WRITTEN_AGAIN} (any slot may be on a spare now, {{spares: or }}, if it took the place of a failed member; the command has the "
+    f"order of the layout: first compare it and every value with those of the array): {LOOKED_AT}",
+    "blank": f"{WITHOUT_SUPERBLOCK}. Not all of its data is on the others without {{blank:, }}, where nothing is and, by the journal, nothing of it ever was: "
+    "connect the disks that it was on. If nobody needs it, `raidplan adopt LAYOUT --forget {place}` removes it from the journal",
+    "table": f"{TABLE_LOST}. This command writes the table again, and no data: `{{command}}`; {FIRST}",
+    "other-table": f"{TABLE_LOST}. The layout has another table for it now: write the one of then, which is the input of sfdisk in "
+    f"the step {{step}} of {{file}}; {FIRST}",
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from raidplan.render.array_words import CLONES, NOT_STARTED, TOO_MANY_LOST, UNSEEN
+from raidplan.render.array_words import CLONES, NOT_STARTED, SUPERBLOCKS_LOST, TOO_MANY_LOST, UNSEEN
 from raidplan.render.boot_words import NEEDED
 from raidplan.render.journal_words import JOURNAL, PLAN_AGAIN
 from raidplan.render.key_words import AT, CLOSED, KEYS
@@ -25,24 +25,6 @@ COPY = (
     "before), and a boot could confuse the two: unplug that disk"
 )
 HERE = "{place} ({node})"
-TOO_FEW = (
-    f"{AT}: the apply of {{began}} created this array on these {{devices}} devices, but too few of them still have its superblock; its "
-    "data may be intact, so nothing here is overwritten"
-)
-LOST = f"{TOO_FEW}. This command writes the superblocks again, and no data"
-TABLE_LOST = (
-    f"{HERE}: the partition table is gone, and the apply of {{began}} created {{arrays:, }} on this very disk; their data may be "
-    "intact, so nothing here is overwritten"
-)
-FIRST = (
-    "then apply again, which names the command for the arrays. If nobody needs them, `raidplan adopt LAYOUT{arrays:? --forget ? --forget %}` "
-    "removes them from the journal"
-)
-LOOKED_AT = (
-    "`{command}`; the array is read-only then: check its content without writing (fsck -n, mount -o ro), and if it is right, "
-    "`mdadm --readwrite {node}` and apply again; if not, `mdadm --stop {node}`. If nobody needs it, `raidplan adopt LAYOUT --forget "
-    "{place}` removes it from the journal"
-)
 BY_HAND = "restore it by hand"
 OPEN = "{opened:? (it is still open as %: copy its content elsewhere before it is closed)}"
 NO_COPY = (
@@ -122,17 +104,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "volume": f"{AT}: the volume is not active, {UNSEEN}: activate it with `lvchange --activate y {{volume}}`; then try again",
     },
     "too-many-lost": TOO_MANY_LOST,
-    "superblocks-lost": {
-        "": f"{LOST}: {LOOKED_AT}",
-        "changed": f"{LOST} (it was adopted, or the layout or a disk was changed since: first compare every value with those of the array): {LOOKED_AT}",
-        "with-spares": f"{LOST} (any slot may be on a spare now, {{spares: or }}, if it took the place of a failed member; the command has the "
-        f"order of the layout: first compare it and every value with those of the array): {LOOKED_AT}",
-        "blank": f"{TOO_FEW}. Not all of its data is on the others without {{blank:, }}, where nothing is and, by the journal, nothing of it ever was: "
-        "connect the disks that it was on. If nobody needs it, `raidplan adopt LAYOUT --forget {place}` removes it from the journal",
-        "table": f"{TABLE_LOST}. This command writes the table again, and no data: `{{command}}`; {FIRST}",
-        "other-table": f"{TABLE_LOST}. The layout has another table for it now: write the one of then, which is the input of sfdisk in "
-        f"the step {{step}} of {{file}}; {FIRST}",
-    },
+    "superblocks-lost": SUPERBLOCKS_LOST,
     "differs": {
         "header-damaged": f"{DIFFERS}; by hand: `cryptsetup repair {{node}}` restores a damaged header from its second copy",
         "header-lost": f"{DIFFERS}; no copy of its header is whole{OPEN}: {NO_COPY}",

@@ -17,7 +17,6 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact, texts
 from raidplan.plan.partitions import partition_rows
 from raidplan.plan.step import Plan
-from tests.apply import test_encryption
 from tests.apply.cut_off import Cut
 from tests.apply.left import Kills
 from tests.apply.runs import apply, impatient, machine
@@ -25,8 +24,6 @@ from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import GIB, plan_of
 
 __all__ = ["impatient"]
-
-ENCRYPTED = test_encryption.LAYOUT.format(key="ask")
 
 
 PARTITIONED = """\
@@ -103,7 +100,7 @@ def on_new_disks(plan: Plan) -> Plan:
     ("words", "how"), [("cryptsetup open --type luks2", "before"), ("lvcreate", "during")]
 )
 def test_what_this_run_made_and_did_not_open_yet_holds_nothing(words: str, how: str, tmp_path: Path) -> None:
-    first, root = plan_of(ENCRYPTED, tmp_path), tmp_path / "root"
+    first, root = plan_of(PARTITIONED.replace("WIPE", ""), tmp_path), tmp_path / "root"
     assert apply(first, Simulated(first, root, machine(root))) == "done"
     second, state = on_new_disks(first), State()
     with pytest.raises(Killed):
