@@ -61,7 +61,7 @@ SWEPT: dict[str, tuple[str, str, str, str]] = {
         "encryption: {c: {device: d0.q, key: random}}\nswap: {s: {device: c}}\n",
         "encryption: {c: {device: d0.q, key: ask}}\nswap: {s: {device: c}}\n",
         "c re-created: impossible; s re-created: impossible, swapoff, mkswap, swapon",
-        "c other; /etc/fstab foreign-lines",
+        "c other",
     ),
     "luks renamed": (
         "encryption: {c: {device: d0.q, key: ask}}\n",
