@@ -175,7 +175,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "still be there, even if its devices look blank: it comes back from a second superblock (e2fsck -b, xfs_repair), or from a copy "
         "of the header or metadata{file:? (apply kept that header as %)}. Only if nobody needs it, `raidplan adopt LAYOUT --forget "
         "{place}` lets apply create it again on blank devices",
-        "volume": f"{AT} was created by an earlier apply and is missing now, while its group is on the same disks. A new one would write over "
+        "volume": f"{AT} was created by an earlier apply and is missing now, while at least one disk of its group is that of then. A new one would write over "
         "the first bytes of its content: `vgcfgrestore --list` tells which copy of LVM's metadata in /etc/lvm/archive still has it. Only if "
         "nobody needs it, `raidplan adopt LAYOUT --forget {place}` lets apply create it again",
     },

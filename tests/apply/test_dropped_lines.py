@@ -16,7 +16,7 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import BlockFact, PartitionFact
 from raidplan.plan.places import CLOSE, CRYPTTAB, FSTAB, MDADM_CONF, OPEN
 from raidplan.plan.step import Plan, Step, WriteBlock
-from tests.apply.new_disk import LAYOUT, booted, plan_of
+from tests.apply.new_disk import LAYOUT, TARGET, booted, plan_of
 from tests.apply.runs import apply, impatient
 from tests.apply.simulated import Simulated
 
@@ -215,12 +215,17 @@ def test_an_encryption_that_a_line_of_others_stands_on_is_needed(line: str) -> N
     assert found_with(CRYPTTAB, "/dev/mapper/d /srv/own ext4 defaults 0 2") == []
 
 
-@pytest.mark.parametrize("line", ["/dev/md/x", "/dev/md_x", "/dev/disk/by-id/md-name-pair:x"])
+@pytest.mark.parametrize("line", ["/dev/md/x", "/dev/md_x"])
 def test_the_name_of_an_array_that_a_line_of_others_has_is_needed(line: str) -> None:
     assert found_with(MDADM_CONF, f"{line} /srv/own ext4 defaults 0 2") == [("dropped-name", FSTAB, 1)]
-    assert found_with(MDADM_CONF, "UUID=f-1 /srv/own ext4 defaults 0 2") == [], (
-        "by its content it is found under any name"
-    )
+
+
+@pytest.mark.parametrize(
+    "line", ["UUID=f-1", "/dev/disk/by-id/md-name-pair:x", f"/dev/disk/by-id/md-uuid-{md_form(MD)}"]
+)
+def test_a_name_that_an_array_has_without_its_line_needs_none(line: str) -> None:
+    """By its content, and by links that udev makes of its superblocks (63-md-raid-arrays.rules)."""
+    assert found_with(MDADM_CONF, f"{line} /srv/own ext4 defaults 0 2") == []
 
 
 def test_an_encryption_that_a_line_of_others_mounts_keeps_its_line(tmp_path: Path) -> None:
@@ -235,3 +240,43 @@ def test_an_encryption_that_a_line_of_others_mounts_keeps_its_line(tmp_path: Pat
     last = len((root / "etc/fstab").read_text().splitlines())
     assert (reason.case, reason.place, reason.figures["number"]) == ("dropped-name", FSTAB, last)
     assert reason.figures["file"] == CRYPTTAB
+
+
+BELOW_VAR = LAYOUT.replace(SCRATCH, SCRATCH.replace("/scratch", "/var"))
+OF_SYSTEM = {
+    "/var": (BELOW_VAR, LAYOUT.replace(SCRATCH, "")),
+    "/usr": (LAYOUT.replace(SCRATCH, USR), LAYOUT.replace(SCRATCH, "")),
+    "/boot": (LAYOUT, LAYOUT.replace(BOOT, "")),
+}
+
+
+@pytest.mark.parametrize("point", OF_SYSTEM)
+@pytest.mark.parametrize("mounted", [True, False])
+def test_in_a_rescue_system_the_lines_of_the_system_stay(mounted: bool, point: str, tmp_path: Path) -> None:
+    """What has left the layout need not be mounted there."""
+    before, after = OF_SYSTEM[point]
+    root, state = booted(tmp_path, before)
+    if not mounted:
+        del state.objects["mount"][point]
+    plan = plan_of(after, TARGET)
+    world = WithDevices(plan, tmp_path, state)
+    found = decide(plan, world.read(plan), read_past(root / "var/lib/raidplan"), here=False).refusals
+    assert [each.figures["word"] for each in found if each.case == "dropped-mount"] == [point]
+
+
+def test_a_line_in_a_further_file_of_mdadm_is_there_for_a_device_of_others(tmp_path: Path) -> None:
+    root, state = booted(tmp_path, LAYOUT)
+    conf = root / "etc/mdadm/mdadm.conf"
+    line = next(each for each in conf.read_text().splitlines() if "/dev/md/data" in each)
+    with (root / "etc/fstab").open("a") as file:
+        file.write("/dev/md/data /srv ext4 defaults,nofail 0 2\n")
+    plan = plan_of(
+        LAYOUT.replace("  data: {level: raid5, members: [a<0-2>.data], bitmap: none}\n", "").replace(
+            "  data: {device: data, type: ext4, mount: /srv}\n", ""
+        )
+    )
+    world = WithDevices(plan, root, state)
+    assert [each.case for each in refused(plan, world)] == ["dropped-name"]
+    (root / "etc/mdadm/mdadm.conf.d").mkdir()
+    (root / "etc/mdadm/mdadm.conf.d/own.conf").write_text(f"{line}\n")
+    assert refused(plan, world) == []

@@ -52,6 +52,8 @@ def test_a_line_of_no_layout_is_refused_with_its_number(file: str, tmp_path: Pat
 WORDS = {
     "a program for alarms": ("etc/mdadm/mdadm.conf", "PROGRAM /usr/local/sbin/page-me"),
     "a sender": ("etc/mdadm/mdadm.conf", "MAILFROM raid@example.org"),
+    "an array without a name": ("etc/mdadm/mdadm.conf", "ARRAY devices=/dev/sda1,/dev/sdb1"),
+    "an array that is ignored": ("etc/mdadm/mdadm.conf", "ARRAY <ignore> metadata=1.2"),
     "owners": ("etc/mdadm/mdadm.conf", "CREATE owner=root group=backup mode=0640"),
 }
 

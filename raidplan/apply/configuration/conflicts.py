@@ -50,7 +50,7 @@ def conflicting(whole: Plan, machine: Machine) -> Iterator[Refusal]:
             continue
         ours = {key for _, keys in grammar(numbered(action.content)) for key in keys}
         ours |= set(_implied_names(action.file, whole, machine))
-        for file, lines in ((action.file, text.others), *_parts(action, machine)):
+        for file, lines in ((action.file, text.others), *further_files(action, machine)):
             for number, keys in grammar(lines):
                 for word in (word for key, word in keys.items() if key in ours):
                     yield refusal("lines-conflict", "line", place=file, number=number, word=word)
@@ -147,7 +147,7 @@ def foreign_lines(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iter
     for action, text in our_blocks(left, machine) if made else ():
         grammar = GRAMMARS.get(action.file)
         for number, keys in grammar(text.inside) if grammar else ():
-            if known.isdisjoint(keys) and not any(_is_opened(key, whole.host, made) for key in keys):
+            if keys and known.isdisjoint(keys) and not any(_is_opened(key, whole.host, made) for key in keys):
                 words = " ".join(keys.values())
                 yield refusal("foreign-lines", place=action.file, number=number, words=words)
 
@@ -156,7 +156,8 @@ def _foreign_words(action: WriteBlock, text: Sections) -> Iterator[Refusal]:
     """Statements for mdadm, and options of encryptions, that no layout gives, whatever a journal says."""
     if action.file == MDADM_CONF:
         for number, words in statements(text.inside):
-            if words[0] not in ("ARRAY", "MAILADDR") and words not in OF_EARLIER_VERSIONS:
+            of_nothing = words[0] == "ARRAY" and not any(map(key_of_array, words[1:]))
+            if of_nothing or (words[0] not in ("ARRAY", "MAILADDR") and words not in OF_EARLIER_VERSIONS):
                 said = escaped(" ".join(words))
                 yield refusal("foreign-lines", place=action.file, number=number, words=said)
     if action.file == CRYPTTAB:
@@ -218,12 +219,12 @@ def _statements(
     lines: Iterable[Line], action: WriteBlock, machine: Machine
 ) -> Iterator[tuple[str, list[str]]]:
     """The place and the words of each statement in these lines and in the further files."""
-    for file, each in ((action.file, lines), *_parts(action, machine)):
+    for file, each in ((action.file, lines), *further_files(action, machine)):
         for number, words in statements(each):
             yield f"{escaped(file)} line {number}", words
 
 
-def _parts(action: WriteBlock, machine: Machine) -> Iterator[tuple[str, list[Line]]]:
+def further_files(action: WriteBlock, machine: Machine) -> Iterator[tuple[str, list[Line]]]:
     """The further files that mdadm reads, and their lines."""
     for file, found in machine.objects.get("file", {}).items():
         if action.file == MDADM_CONF and file.rpartition("/")[0] in MDADM_CONF_PARTS:

@@ -130,7 +130,7 @@ def key_of_array(word: str) -> Key | None:
         return (
             None
             if word.startswith("<")
-            else ("node", normpath(word if word[0] == "/" else f"/dev/md/{word}"))
+            else ("node", normpath(word if word.startswith("/") else f"/dev/md/{word}"))
         )
     if tag.lower() == "uuid":
         return "array", re.sub(r"[^0-9a-f]", "", value.lower())

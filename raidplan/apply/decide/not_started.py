@@ -79,7 +79,7 @@ def _used(step: Step, make: Step, plan: Plan, past: Past, otherwise: bool) -> bo
     answer if that is unknown. On one that the open run made, nothing of an earlier run counts."""
     on_it = [each for each in plan.steps if not {*each.guard}.isdisjoint(step.awaits)]
     made = frozenset() if past.is_open and make.id in past.run else past.made
-    used = any(each.id in past.begun | past.ended or made_by(each) in made for each in on_it)
+    used = any(each.id in past.begun | past.ended | {*past.moved} or made_by(each) in made for each in on_it)
     return used or (bool(on_it) and otherwise)
 
 
