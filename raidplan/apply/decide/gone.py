@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from raidplan.apply.decide.lost_superblocks import is_known_on, was_made_by
+from raidplan.apply.decide.lost_superblocks import is_known_on, was_made_before
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
 from raidplan.base.identity import Identity, disk_word
@@ -55,7 +55,7 @@ def is_removed(step: Step, machine: Machine, plan: Plan, past: Past) -> bool:
     if since is None or any(set(each.guard) & set(step.awaits) for each in plan.steps):
         return False
     return any(
-        not is_missing(each, machine) and was_made_by(since, each, past) for each in beneath(step, plan)
+        not is_missing(each, machine) and was_made_before(since, each, past) for each in beneath(step, plan)
     )
 
 

@@ -59,6 +59,7 @@ def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refus
             command = _stopped(step, machine) + " ".join(create_again(step, members))
             figures |= {"command": command, **({"spares": spares} if spares else {})}
             yield Refusal("superblocks-lost", case, step.because, step.line, figures)
+        # What this run itself made blank is no lost member: with any other one, an array could still be there.
         elif _can_lose(step, [None if node in this_run else block for node, block in there.items()]):
             figures |= {"blank": tuple(new.values())}
             yield Refusal("superblocks-lost", "blank", step.because, step.line, figures)
@@ -128,10 +129,10 @@ def _makers(node: str, plan: Plan) -> list[Step]:
 
 def _is_older(below: Step, step: Step, past: Past) -> bool:
     """By the journal the object of the one was made before that of the other one was made, or last changed."""
-    return was_made_by(past.changed_in.get(made_by(step), 0), below, past)
+    return was_made_before(past.changed_in.get(made_by(step), 0), below, past)
 
 
-def was_made_by(record: int, step: Step, past: Past) -> bool:
+def was_made_before(record: int, step: Step, past: Past) -> bool:
     """The object of a step was made when that record was written, and no open run has begun to make it anew."""
     made = made_by(step)
     return made in past.made and step.id not in past.begun and past.made_in.get(made, 0) <= record
