@@ -111,6 +111,8 @@ class Faulty:
     """No record reads back as it was written."""
     cut_fails: bool = False
     """QEMU does not end."""
+    late_cuts: int = 0
+    """So many power cuts come when everything is flushed."""
 
 
 @dataclass
@@ -136,6 +138,8 @@ class StandIn:
     slow: bool = False
     mirror: bool = False
     files: dict[str, bytes] = field(default_factory=dict)
+    cuts: int = 0
+    """Of the power, while writes are logged."""
     journal: str = "close"
     """The kind of its last record."""
     written: dict[str, int] = field(default_factory=dict)
@@ -408,7 +412,8 @@ class StandIn:
 
     def lose_power(self, kept: Callable[[int], bool]) -> int:
         self.power_cut()
-        return 3 if self.logged and not self.faulty.flushes else 0
+        self.cuts += self.logged
+        return 3 if self.logged and self.cuts > self.faulty.late_cuts and not self.faulty.flushes else 0
 
     def __enter__(self) -> Self:
         return self

@@ -95,6 +95,15 @@ def test_a_power_cut_loses_what_was_not_flushed_and_says_how_much(changed: Chang
     assert [case["as_predicted"] for case in whole["cases"]] == [True, True, False, True, False]
 
 
+def test_a_power_cut_right_after_a_flush_is_made_anew_at_another_place(
+    changed: Changed, rehearsed: Rehearsal
+) -> None:
+    report = changed(Faulty(late_cuts=DRAWS - 1))
+    assert [said(case, "unflushed writes lost") for case in report["cases"]] == [[], [], ["3"], [], ["3"]]
+    ways = [call.split()[3] for call in rehearsed.twin.calls if INTERRUPTION in call]
+    assert ways == ["kill", *["freeze"] * DRAWS, "kill", "freeze"]
+
+
 def test_what_the_programs_are_given_is_on_the_disks_before_the_power_goes(
     changed: Changed, rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from raidplan.cli import FINDINGS, OK, VOID
 from raidplan.twin.rehearsal import places
+from raidplan.twin.rehearsal.boots import CUTS
 from raidplan.twin.rehearsal.faults import CHECK, IDLE_LOOKS, LOOKS, WHOLE
 from raidplan.twin.rehearsal.rig import GIVEN, READY, Rig
 from tests.rehearsal.conftest import LAYOUT, SERVER, Rehearsal
@@ -253,6 +254,15 @@ def test_how_many_writes_the_power_cut_lost_is_in_the_report(rehearsed: Rehearsa
     report = rehearsed(Faulty(), "--faults", "boot:machine")
     assert claims(report, "power")["unflushed writes lost"]["observed"] == "3"
     assert any("witness.py press" in call for call in rehearsed.twin.calls)
+
+
+@pytest.mark.parametrize(("late", "code", "lost"), [(CUTS - 1, OK, "3"), (CUTS, FINDINGS, "0")])
+def test_a_power_cut_that_comes_right_after_a_flush_is_made_anew(
+    rehearsed: Rehearsal, late: int, code: int, lost: str
+) -> None:
+    report = rehearsed(Faulty(late_cuts=late), "--faults", "boot:machine", code=code)
+    assert claims(report, "power")["unflushed writes lost"]["observed"] == lost
+    assert sum("witness.py press" in call for call in rehearsed.twin.calls) == CUTS
 
 
 @pytest.mark.parametrize(("choice", "stage"), [("boot:machine", "prepare"), ("d1", "prepare")])

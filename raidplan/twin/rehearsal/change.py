@@ -83,6 +83,11 @@ class Change:
     fills: Mapping[str, int]
     """The records of `fill` on each file system of the old layout."""
 
+    @property
+    def writes(self) -> bool:
+        """Something writes while the change is made: a file system of the old layout stays where it is."""
+        return any(each.stays for each in self.kept)
+
     def begin(self) -> None:
         """Puts everything into the twin that the apply takes, and keeps it over a power cut."""
         twin = self.rig.twin
@@ -209,7 +214,7 @@ def _interrupt(run: Run, change: Change, fault: Fault, places: Iterator[Place]) 
     """From the old layout again: the apply is ended in the middle, and the next one ends what it began."""
     start = time.monotonic()
     blow = _strike(run, change, fault, next(places))
-    while not blow.hit and (place := next(places, None)) is not None:
+    while not _serves(change, blow, fault) and (place := next(places, None)) is not None:
         blow = _strike(run, change, fault, place)
     done = ended_apply(run, change.rig.twin, NEXT_PLAN, change.plan.host)
     said = done.stdout + done.stderr
@@ -227,6 +232,11 @@ def _interrupt(run: Run, change: Change, fault: Fault, places: Iterator[Place]) 
     return replace(tried, claims=(*claims, *tried.claims))
 
 
+def _serves(change: Change, blow: Blow, fault: Fault) -> bool:
+    """It came in the middle, and took writes along if it was a power cut while something wrote."""
+    return blow.hit and (fault is not Fault.CUT or blow.lost > 0 or not change.writes)
+
+
 def _written(change: Change, blow: Blow) -> Iterator[Claim]:
     """Each writer had a record acknowledged before the interruption."""
     for each in change.kept:
@@ -238,7 +248,7 @@ def _written(change: Change, blow: Blow) -> Iterator[Claim]:
 def _lost(change: Change, blow: Blow) -> Iterator[Claim]:
     """The power cut took writes along; only where something writes meanwhile is it sure that there are such."""
     claim = some(DISKS, "unflushed writes lost", str(blow.lost))
-    if any(each.stays for each in change.kept):
+    if change.writes:
         yield claim
     else:
         yield replace(claim, predicted="any number", as_predicted=True, counts=False)
