@@ -189,6 +189,14 @@ def test_what_does_not_stay_is_named(changed: Changed) -> None:
     assert [claim["path"] for claim in report["cases"][0]["claims"]] == ["filesystems.five"]
 
 
+def test_what_has_no_mount_point_is_named(changed: Changed) -> None:
+    unmounted = MIRROR.replace(", mount: /srv/mirror", "")
+    report = changed(Faulty(), old=unmounted, new=unmounted)
+    assert any(
+        each.startswith("Not read back") and each.endswith("nowhere: mirror.") for each in report["untried"]
+    )
+
+
 def test_where_nothing_stays_nothing_is_started(changed: Changed, rehearsed: Rehearsal) -> None:
     """No record could be read back, and the control would have none to write over."""
     (rehearsed.folder / "report.json").write_text("{}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 
@@ -10,9 +11,12 @@ import pytest
 from raidplan.estimate.survival import survive
 from raidplan.review.pipeline import load
 from raidplan.twin.rehearsal import witness
-from raidplan.twin.rehearsal.rig import Rig
+from raidplan.twin.rehearsal.fill import MOST, is_smaller
+from raidplan.twin.rehearsal.rig import GIVEN, Rig
 from raidplan.twin.rehearsal.subject import subject_of
 from raidplan.twin.server import Twin
+from tests.rehearsal.conftest import LAYOUT, Rehearsal
+from tests.rehearsal.stand_in import Faulty
 
 
 def test_more_records_are_written_and_read_where_they_are_wanted(tmp_path: Path) -> None:
@@ -70,6 +74,18 @@ def test_the_fill_reaches_every_member_wherever_it_begins(level: str, members: i
     assert topology is not None
     subject = subject_of(topology)
     records = Rig(Twin, subject, survive(subject.topology), {}, {}).fills["wide"]  # type: ignore[arg-type]
+    assert not is_smaller(topology, topology.layout.filesystems["wide"])
     chunks = records * witness.RECORD // (512 * 1024)
     for begin in range(members * members):
         assert members_reached(level, members, chunks, begin) == {*range(members)}, begin
+
+
+def test_a_fill_that_may_miss_a_member_is_said_so(rehearsed: Rehearsal) -> None:
+    """Twelve megabytes for each stripe of five are more than a file has."""
+    text = LAYOUT.replace("chunk: 64KiB", "chunk: 4MiB")
+    report = rehearsed(Faulty(), "--faults", "d1", text=text)
+    fills = json.loads(rehearsed.twin.files[GIVEN])["fills"]
+    assert fills["five"] * witness.RECORD == MOST
+    assert any("may miss a member" in each and "five" in each for each in report["untried"])
+    good = rehearsed(Faulty(), "--faults", "d1")
+    assert not any("may miss a member" in each for each in good["untried"])

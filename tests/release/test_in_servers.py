@@ -11,6 +11,7 @@ import pytest
 from raidplan import __version__
 from raidplan.review.pipeline import check
 from raidplan.twin.server import Recipe, Twin
+from raidplan.twin.server.recipe import PACKAGES
 from raidplan.twin.server.wiring import disks_of
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.servers import EXAMPLES, LAYOUT
@@ -29,6 +30,12 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+LIBRARIES = ("libyaml-0-2", "python3-yaml", "python3-sh")
+"""Debian's own packages that the package depends on, with theirs; their archives lie in the image, as on a stick."""
+BARE = tuple(name for name in PACKAGES if name not in LIBRARIES)
+"""The packages of a server on which raidplan has never been."""
+
+
 def applied(twin: Twin, program: str) -> None:
     """Applied, and found to match when it is applied again."""
     command = f"{program} apply {LAYOUT} --confirm pair 2>&1"
@@ -41,7 +48,7 @@ def applied(twin: Twin, program: str) -> None:
 def test_the_one_file_applies_without_a_network_or_any_library(dist: Path, tmp_path: Path) -> None:
     layout = check(str(PAIR)).layout
     assert layout is not None
-    with Twin.start(disks_of(layout), directory=tmp_path / "twin") as twin:
+    with Twin.start(disks_of(layout), recipe=Recipe(packages=BARE), directory=tmp_path / "twin") as twin:
         assert not twin.run(["python3", "-c", "import yaml"], check=False).ok, (
             "the server has no library of ours"
         )
@@ -58,8 +65,6 @@ SERVER = (
     "mdadm --detail --scan | sort; findmnt --noheadings --output TARGET,FSTYPE -t ext4,xfs; swapon --noheadings --show=TYPE,PRIO"
 )
 """Every file of the server's configuration by its content, and its storage."""
-LIBRARIES = ("libyaml-0-2", "python3-yaml", "python3-sh")
-"""Debian's own packages that the package depends on, with theirs; their archives lie in the image, as on a stick."""
 
 
 @pytest.mark.parametrize("release", ["bookworm", "trixie"])
@@ -69,7 +74,7 @@ def test_the_package_applies_without_a_network_and_its_removal_leaves_what_it_ma
     layout = check(str(PAIR)).layout
     assert layout is not None
     (package,) = dist.glob("*.deb")
-    recipe = Recipe(release=release, archives=LIBRARIES)
+    recipe = Recipe(release=release, packages=BARE, archives=LIBRARIES)
     with Twin.start(disks_of(layout), recipe=recipe, directory=tmp_path / "twin") as twin:
         assert not twin.run(["python3", "-c", "import sh"], check=False).ok, "only what is installed here"
         twin.put(earlier(package, tmp_path), "/root/packages/raidplan.deb")

@@ -17,6 +17,7 @@ import pytest
 
 from raidplan.base.size import MIB
 from raidplan.twin.server import image as images
+from raidplan.twin.server import tools
 from raidplan.twin.server.digests import DIGESTS, digest
 from raidplan.twin.server.failure import BuildError
 from raidplan.twin.server.image import cache_folder, find_or_build, hold_lock
@@ -152,6 +153,20 @@ def test_an_image_is_built_once_and_never_half(tmp_path: Path, monkeypatch: pyte
     assert built == ["bookworm"]
     find_or_build(cache=tmp_path / "c", again=True)
     assert first.root.read_text() == "2"
+
+
+@builds
+def test_a_build_that_hangs_ends_within_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "mmdebstrap").write_text("#!/bin/sh\nsleep 300 & wait\n")
+    (programs / "mmdebstrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.setattr(images, "_identity", lambda folder: _key(tmp_path))
+    monkeypatch.setattr(tools, "LIMIT_SECONDS", 1.0)
+    with pytest.raises(BuildError, match=r"mmdebstrap .*did not end in 1 s"):
+        find_or_build(Recipe(size_mib=1), cache=tmp_path / "c")
+    assert [path.suffix for path in (tmp_path / "c").iterdir()] == [".lock"]
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -22,6 +21,7 @@ from raidplan.twin.rehearsal.faults import some
 from raidplan.twin.rehearsal.kept import Kept, disks_of_both, kept
 from raidplan.twin.rehearsal.making import make
 from raidplan.twin.rehearsal.observed import acknowledged
+from raidplan.twin.rehearsal.programs import program
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
 from raidplan.twin.rehearsal.rig import GIVEN, SILENT, Rig, value_of
 from raidplan.twin.rehearsal.stages import (  # fmt: skip
@@ -40,6 +40,7 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
     start_twin,
 )
 from raidplan.twin.rehearsal.subject import Subject, Unsuited, check_disks
+from raidplan.twin.rehearsal.untried import untried_of_change
 from raidplan.twin.server import CommandError, Disk, Twin
 from raidplan.twin.server.image import Say
 
@@ -94,7 +95,7 @@ class Change:
         self.rig.put_programs()
         put_key_files(twin, self.rig.subject.topology.layout)
         twin.put(plan_to_json(self.plan).encode(), NEXT_PLAN)
-        twin.put(Path(__file__).with_name("interruption.py"), INTERRUPTION)
+        twin.put(program("interruption.py"), INTERRUPTION)
         twin.run("sync")
 
     def give(self, **given: Any) -> None:
@@ -143,7 +144,7 @@ def rehearse_change(
     say(
         f"to come: the old layout applied and booted, the new one, the control, {counted(INTERRUPTIONS, 'interruption')}"
     )
-    run.untried += _untried(before, found)
+    run.untried += untried_of_change(before, found)
     with contextlib.suppress(StageFailed):
         _rehearse(disks, (before, after), found, plans, wish, run)
     return run.into(report)
@@ -176,19 +177,6 @@ def _rehearse(
             for number in range(INTERRUPTIONS):
                 fault = (Fault.KILLED, Fault.CUT)[number % 2]
                 run.keep(_interrupt(run, change, fault, _places(f"{wish.seed} {number}", steps)), count)
-
-
-def _untried(before: Subject, found: Sequence[Kept]) -> Iterator[str]:
-    entries = before.topology.layout.filesystems.items()
-    names = {each.name for each in found}
-    if lost := [name for name, entry in entries if entry.mount and name not in names]:
-        yield f"Not read back, for `diff` says that the data do not stay, or the new layout mounts it nowhere: {', '.join(lost)}."
-    if moved := [each.name for each in found if not each.stays]:
-        yield f"Nothing wrote while the change was interrupted to {', '.join(moved)}, whose mount point changes."
-    yield "The new layout was booted only where the power was cut while it was made: after a change that nobody interrupts it was not."
-    yield "Nothing wrote to file systems that the change makes, and no memory was in swap, while it was interrupted."
-    if not before.fresh:
-        yield "The disk of the twin's own system, where `apply` keeps its journal, lost nothing with the power."
 
 
 def _steps(twin: Twin) -> list[Step]:

@@ -134,12 +134,12 @@ def _broken(folder: Path) -> list[str]:
 
 def accelerator() -> str:
     """QEMU's accelerator: KVM if it runs a boot sector in two seconds here, emulation if not; asked once in each boot."""
-    package = Path(str(files("raidplan")))
-    places = (package / "vagrant", package.parent / "vagrant")  # installed, and in a checkout
-    probe = next((place / "accelerator.py" for place in places if (place / "accelerator.py").exists()), None)
+    package = files("raidplan")
+    places = (package / "vagrant", Path(str(package)).parent / "vagrant")  # installed, and in a checkout
+    probe = next((file for place in places if (file := place / "accelerator.py").is_file()), None)
     if probe is None:
         return EMULATION
-    argv = [sys.executable, "-I", str(probe), str(cache_folder() / "accelerator")]
+    argv = [sys.executable, "-I", "-c", probe.read_text("utf-8"), str(cache_folder() / "accelerator")]
     try:
         with (
             without_interruption()

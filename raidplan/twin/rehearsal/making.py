@@ -13,13 +13,17 @@ from raidplan.twin.server.guest import patience
 
 PLAN, BELOW = "/root/plan.json", "/root/below.json"
 """The plan that the server would get, and that of a whole server in its rescue system, below the target."""
-VERSIONS = """\
+PROGRAMS = (
+    "initramfs-tools", "dracut-core", "udev", "lvm2", "cryptsetup-bin", "e2fsprogs", "xfsprogs", "btrfs-progs", "f2fs-tools",
+    "dosfstools", "grub-pc", "grub-efi-amd64", "systemd-boot",
+)  # fmt: skip
+VERSIONS = f"""\
 echo "kernel $(uname -r)"
 echo "mdadm $(mdadm --version 2>&1 | grep -o 'v[0-9.]*' | head -n 1)"
 echo "Debian $(cat /etc/debian_version)"
-dpkg-query --show --showformat='${Package} ${Version}\\n' initramfs-tools dracut-core 2>/dev/null || :
+dpkg-query --show --showformat='${{Package}} ${{Version}}\\n' {" ".join(PROGRAMS)} 2>/dev/null || :
 """
-"""A line for each: the name, and its version. Of the programs that make an initramfs, those that are there."""
+"""A line for each: the name, and its version. Of the packages those that are there."""
 TARGET = "/mnt"
 CONSOLE = f"""\
 GRUB_CMDLINE_LINUX="{KERNEL}"

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil
-from pathlib import Path
 from typing import Any, Self
 
 from raidplan.base.identity import disk_word
 from raidplan.base.levels import LEVELS
 from raidplan.estimate.survival import Survival, survive
-from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.naming import device_node
 from raidplan.layout.model import Layout
 from raidplan.plan.step import Plan, Run
-from raidplan.topology import Topology
+from raidplan.twin.rehearsal.fill import records
+from raidplan.twin.rehearsal.programs import program
 from raidplan.twin.rehearsal.subject import Subject
-from raidplan.twin.rehearsal.witness import FILL, RECORD
 from raidplan.twin.server import CommandError, CommandTimeoutError, Twin, TwinError, UnreachableError
 
 WITNESS, PLACES, GIVEN = "/root/witness.py", "/root/places.py", "/root/rehearsal.json"
@@ -30,12 +27,6 @@ SETTLE_SECONDS = 4.0
 LOOK_SECONDS = 900.0
 BEGIN_TRIES = 60
 """Seconds that a writer has for its first record."""
-MOST_FILLED = 24 << 20
-"""Bytes of a file of `fill`, at most."""
-ROOM = 8
-"""The part of a file system that a file of `fill` has at most is one in so many."""
-STRIPES = 4
-"""Stripes with which a file reaches every member of an array, `_spread` says why."""
 FEW_STRIPES = 256
 """Entries of a stripe cache of md's own (drivers/md/raid5.c, NR_STRIPES). Emulation takes half a minute to fill 5 GiB of caches
 again, which each case empties."""
@@ -73,21 +64,16 @@ class Rig:
 
     @property
     def fills(self) -> dict[str, int]:
-        """The records in each file of `fill` by file system: so many that each member of the arrays below has some of their data."""
+        """The records in each file of `fill` by file system."""
         topology = self.subject.topology
-        found = {}
-        for name, entry in topology.layout.filesystems.items():
-            room = topology.devices[entry.device].size if entry.device in topology.devices else None
-            wanted = min(MOST_FILLED, max(_spread(topology, entry.device), default=0), (room or 0) // ROOM)
-            found[name] = max(FILL, ceil(wanted / RECORD))
-        return found
+        return {name: records(topology, entry) for name, entry in topology.layout.filesystems.items()}
 
     def put_programs(self) -> None:
         """The programs in the guest, and what they look at."""
         layout = self.subject.topology.layout
         arrays = {name: device_node(name) for name in layout.arrays}
-        self.twin.put(Path(__file__).with_name("witness.py"), WITNESS)
-        self.twin.put(Path(__file__).with_name("places.py"), PLACES)
+        self.twin.put(program("witness.py"), WITNESS)
+        self.twin.put(program("places.py"), PLACES)
         self.give(
             {
                 "mounts": self.mounts,
@@ -210,23 +196,6 @@ class Rig:
         """The number of disks that are in another place than when the programs were put into the guest."""
         before = json.loads(self.twin.get(GIVEN))["disks"]
         return sum(here["place"] != before[serial]["place"] for serial, here in self.disks().items())
-
-
-def _spread(topology: Topology, device: str, above: int = 1) -> Iterator[int]:
-    """The bytes of a file that reaches each member of the arrays below, for each of them; `above`: the members of those above it.
-
-    So many stripes that the parity has moved away from every member in one of them, and one more for a file that begins anywhere.
-    """
-    item = topology.provider.get(device)
-    if item is None:
-        return
-    if isinstance(item.kind, Array):
-        count = len(item.kind.named_members)
-        data = LEVELS[item.kind.level].data_members(count, item.kind.effective_layout)
-        yield ceil(STRIPES * (item.kind.effective_chunk or 0) * data * above)
-        above *= count
-    for use in item.kind.uses(item.name, item.path):
-        yield from _spread(topology, use.device, above)
 
 
 def value_of(text: str) -> Any:

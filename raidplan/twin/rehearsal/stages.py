@@ -15,6 +15,7 @@ from raidplan.base.words import duration, listed
 from raidplan.layout.model import Layout
 from raidplan.twin.rehearsal import typist
 from raidplan.twin.rehearsal.host import CONSOLE, EMULATION, emulator
+from raidplan.twin.rehearsal.programs import program
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Subject, described
 from raidplan.twin.server import Disk, Image, Link, Result, Twin, TwinError, find_or_build, install_raidplan
@@ -156,7 +157,7 @@ def start_twin(
 def install(twin: Twin, layout: Layout) -> None:
     """Puts raidplan into the twin, the typist beside it, and the key files of the layout."""
     install_raidplan(twin)
-    twin.put(Path(__file__).with_name("typist.py"), RAIDPLAN[2])
+    twin.put(program("typist.py"), RAIDPLAN[2])
     twin.put(PASSPHRASE.encode(), str(typist.PASSPHRASE), mode=0o600)
     put_key_files(twin, layout)
 

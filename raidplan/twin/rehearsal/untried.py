@@ -11,8 +11,11 @@ from raidplan.base.words import counted, duration, listed
 from raidplan.twin.rehearsal.cases import Case, Fault, Source, goes_back
 from raidplan.twin.rehearsal.checks import CHECK_SECONDS, Check, check_of
 from raidplan.twin.rehearsal.choices import CHOICES, REPLACED_AT_MOST, mapped, pairs_across
+from raidplan.twin.rehearsal.fill import MOST, is_smaller
+from raidplan.twin.rehearsal.kept import Kept
 from raidplan.twin.rehearsal.observed import name_of
 from raidplan.twin.rehearsal.rebuild_time import REBUILD_SECONDS, rebuild_seconds
+from raidplan.twin.rehearsal.subject import Subject
 
 PAIR = 2
 """Disks that are pulled at once, if no component takes more with it."""
@@ -23,7 +26,7 @@ def untried(source: Source, cases: Sequence[Case], faults: str) -> list[str]:
     if faults == "none":
         return ["No fault was tried."]
     words = {*faults.split(",")}
-    found = [*_unmounted(source)]
+    found = [*_unmounted(source), *_too_small(source)]
     chosen = {*CHOICES} if "all" in words else words & {*CHOICES}
     found += _not_chosen(chosen)
     if "components" in chosen:
@@ -46,6 +49,22 @@ def untried(source: Source, cases: Sequence[Case], faults: str) -> list[str]:
     return found
 
 
+def untried_of_change(before: Subject, found: Sequence[Kept]) -> Iterator[str]:
+    """Everything that the rehearsal of a change leaves out: data that are not read back, and what nobody interrupts or cuts off."""
+    entries = before.topology.layout.filesystems.items()
+    names = {each.name for each in found}
+    if lost := [name for name, entry in entries if entry.mount and name not in names]:
+        yield f"Not read back, for `diff` says that the data do not stay, or the new layout mounts it nowhere: {', '.join(lost)}."
+    if unmounted := [name for name, entry in entries if not entry.mount]:
+        yield f"Not read back, for the old layout mounts it nowhere: {', '.join(unmounted)}."
+    if moved := [each.name for each in found if not each.stays]:
+        yield f"Nothing wrote while the change was interrupted to {', '.join(moved)}, whose mount point changes."
+    yield "The new layout was booted only where the power was cut while it was made: after a change that nobody interrupts it was not."
+    yield "Nothing wrote to file systems that the change makes, and no memory was in swap, while it was interrupted."
+    if not before.fresh:
+        yield "The disk of the twin's own system, where `apply` keeps its journal, lost nothing with the power."
+
+
 def _not_chosen(chosen: Collection[str]) -> Iterator[str]:
     if left := [choice for choice in CHOICES if choice not in chosen]:
         yield f"Not chosen, or of single parts only: {', '.join(left)} (--faults)."
@@ -55,6 +74,12 @@ def _unmounted(source: Source) -> Iterator[str]:
     entries = source.topology.layout.filesystems.items()
     if names := [name for name, entry in entries if not entry.mount]:
         yield f"Not looked at, for it has no mount point: {listed(names, most=12)}."
+
+
+def _too_small(source: Source) -> Iterator[str]:
+    entries = source.topology.layout.filesystems.items()
+    if names := [name for name, entry in entries if entry.mount and is_smaller(source.topology, entry)]:
+        yield f"The records on {listed(names, most=12)} have at most {human(MOST)} and an eighth of the room, and may miss a member of the arrays below."
 
 
 def _more_than_pairs(source: Source) -> Iterator[str]:

@@ -1,30 +1,23 @@
-"""raidplan itself in the guest: the running package and what it depends on, without any network there."""
+"""raidplan itself in the guest: the running package; the libraries that it requires are Debian's, in the image."""
 
 from __future__ import annotations
 
 import compileall
-import hashlib
-import importlib.metadata
-import importlib.resources
-import importlib.util
 import io
-import re
-import shutil
 import sys
 import tarfile
 import tempfile
 from collections.abc import Iterable
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from raidplan.twin.server.failure import BuildError
-from raidplan.twin.server.image import Say, cache_folder, hold_lock
+from raidplan.twin.server.image import Say
 from raidplan.twin.server.machine import Twin
-from raidplan.twin.server.tools import tool
 
 PROGRAM = "/usr/local/bin/raidplan"
 FOLDER = "/opt/raidplan"
-_DISTRIBUTION = "raidplan"
-_PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
 LAUNCHER = f"""\
 #!/usr/bin/python3 -I
 import sys
@@ -36,75 +29,40 @@ sys.exit(main())
 """
 """The command in the guest."""
 _UNPACK = f'rm -rf "{FOLDER}/$0" && mkdir -p "{FOLDER}" && tar -x -C "{FOLDER}"'
+_VERSION = "import sys, sh, yaml; print('%d.%d' % sys.version_info[:2])"
 
 
-def install_raidplan(twin: Twin, *, cache: Path | None = None, say: Say = lambda _: None) -> None:
-    """Makes `raidplan` a command in the guest: this process's package and its dependencies for the guest's Python.
+def install_raidplan(twin: Twin, *, say: Say = lambda _: None) -> None:
+    """Makes `raidplan` a command in the guest: this process's package; a second call replaces it.
 
-    The wheels are fetched once and kept in the cache. A second call replaces the package and leaves
-    dependencies that have not changed. Raises BuildError where the wheels cannot be had.
+    Raises BuildError for an image without the libraries.
     """
-    version = twin.run(["python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]).stdout.strip()
-    archive = dependencies(version, cache or cache_folder(), say)
-    mark = f"{FOLDER}/.{archive.stem}"
-    if not twin.run(["test", "-e", mark], check=False).ok:
-        say("sending the dependencies")
-        twin.run(["sh", "-c", f'{_UNPACK} && touch "$1"', "raidplan", mark], stdin=archive.read_bytes())
+    asked = twin.run(["python3", "-I", "-c", _VERSION], check=False)
+    if not asked.ok:
+        raise BuildError(
+            f"the image lacks Python's libraries for raidplan: it needs the packages python3-sh and python3-yaml\n{asked.stderr[-300:]}"
+        )
     say("sending the package")
-    twin.run(["sh", "-c", _UNPACK, "raidplan"], stdin=package(version))
+    twin.run(["sh", "-c", _UNPACK, "raidplan"], stdin=package(asked.stdout.strip()))
     twin.put(LAUNCHER.encode(), PROGRAM, mode=0o755)
 
 
-def requirements() -> tuple[str, ...]:
-    """The requirements of the installed raidplan, each at the version that is installed here."""
-    try:
-        required = importlib.metadata.requires(_DISTRIBUTION) or []
-        names = [
-            re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in required if "extra ==" not in line
-        ]
-        return tuple(sorted(f"{name}=={importlib.metadata.version(name)}" for name in names))
-    except importlib.metadata.PackageNotFoundError as error:
-        raise BuildError(
-            f"{error.name} is not installed here, so its version for the guest is unknown"
-        ) from None
-
-
-def dependencies(version: str, cache: Path, say: Say) -> Path:
-    """An archive of the installed dependencies for that version of Python, from the cache or made now. Raises BuildError."""
-    wanted = requirements()
-    key = hashlib.sha256("\n".join((version, *_PLATFORMS, *wanted)).encode()).hexdigest()[:16]
-    archive = cache / "wheels" / f"{key}.tar"
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    with hold_lock(archive.with_suffix(".lock"), say):
-        if not archive.exists():
-            say(f"fetching {', '.join(wanted)} for Python {version}")
-            with tempfile.TemporaryDirectory(prefix=f"{key}-", dir=archive.parent) as work:
-                _fetch(wanted, version, Path(work) / "site")
-                _compile(Path(work) / "site", version)
-                made = Path(work) / "made.tar"
-                made.write_bytes(_tar([(Path(work) / "site", ".")]))
-                made.rename(archive)
-    return archive
-
-
-def _fetch(wanted: Iterable[str], version: str, folder: Path) -> None:
-    if not importlib.util.find_spec("pip"):
-        raise BuildError("pip is not installed here; it fetches the dependencies for the guest")
-    options = ["--quiet", "--disable-pip-version-check", "--no-compile", "--only-binary=:all:"]
-    options += ["--implementation", "cp", "--python-version", version, "--target", str(folder)]
-    for platform in _PLATFORMS:
-        options += ["--platform", platform]
-    tool([sys.executable, "-m", "pip", "install", *options, *wanted], BuildError)
-
-
 def package(version: str) -> bytes:
-    """The package this process runs from, compiled, as an archive."""
-    source = Path(str(importlib.resources.files("raidplan")))
+    """The package this process runs from, be it a folder or in one file, as an archive; compiled for a guest of that version of Python."""
     with tempfile.TemporaryDirectory() as work:
         copy = Path(work) / "raidplan"
-        shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        _copy(files("raidplan"), copy)
         _compile(copy, version)
         return _tar([(copy, "raidplan")])
+
+
+def _copy(source: Traversable, folder: Path) -> None:
+    folder.mkdir()
+    for each in source.iterdir():
+        if not each.is_dir():
+            (folder / each.name).write_bytes(each.read_bytes())
+        elif each.name != "__pycache__":
+            _copy(each, folder / each.name)
 
 
 def _compile(folder: Path, version: str) -> None:

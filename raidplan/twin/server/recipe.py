@@ -30,6 +30,8 @@ PACKAGES = (
     "openssh-server",
     "procps",
     "python3",
+    "python3-sh",
+    "python3-yaml",
     "strace",
     "systemd-sysv",
     "udev",
@@ -37,7 +39,7 @@ PACKAGES = (
 )
 """The cloud kernel has md, virtio and device-mapper, and is less than half the size of the full one.
 
-strace shows which programs were really started.
+Python's libraries are those that raidplan's own Debian package requires; strace shows which programs were really started.
 """
 
 MASKED = (

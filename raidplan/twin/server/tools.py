@@ -14,6 +14,8 @@ from raidplan.twin.server.failure import TwinError
 
 LOG_TAIL = 3000
 """Characters of messages that an error keeps."""
+LIMIT_SECONDS = 3600.0
+"""Time of one program; an image takes a minute, and a slow mirror some more."""
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 
@@ -53,7 +55,7 @@ def _check(done: subprocess.CompletedProcess[str], argv: Sequence[str], error: t
 def run_tool(
     argv: Sequence[str], error: type[TwinError], *, inside: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program to its end, `inside` another one that starts it, and returns what it said. Raises `error` where it is not installed.
+    """Runs a program to its end, `inside` another one that starts it, and returns what it said. Raises `error` where it is not installed, or does not end in an hour.
 
     The folders of system programs are searched too; a user's PATH often lacks them. ^C is for us: we end it in good order.
     """
@@ -68,10 +70,12 @@ def run_tool(
         text=True, errors="replace", env=environment, start_new_session=True,
     ) as process:  # fmt: skip
         try:
-            said, complained = process.communicate()
-        except BaseException:
+            said, complained = process.communicate(timeout=LIMIT_SECONDS)
+        except BaseException as ended:
             process.kill()
             process.communicate()  # not before everything that it started has closed its end, too
+            if isinstance(ended, subprocess.TimeoutExpired):
+                raise error(f"{' '.join(argv)[:200]} did not end in {LIMIT_SECONDS:.0f} s") from None
             raise
     return subprocess.CompletedProcess(words, process.returncode, said, complained)
 
