@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
@@ -146,3 +147,9 @@ def test_a_layout_that_the_machine_cannot_have_is_refused_before_the_box(
     layout = VAGRANT.parent / "examples" / "root-raid6-lvm.yaml"
     assert run.main([str(layout)]) == 1
     assert f"{layout}:38: root: the machine runs from the disk of its box" in capsys.readouterr().err
+
+
+def test_the_machine_gets_the_versions_that_are_installed_here(run: ModuleType) -> None:
+    found = run.package.requirements()
+    assert f"sh=={version('sh')}" in found and f"pyyaml=={version('PyYAML')}" in found
+    assert not [line for line in found if line.startswith(("pytest", "mypy"))], "extras stay here"

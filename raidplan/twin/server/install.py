@@ -52,8 +52,8 @@ def package(version: str) -> bytes:
     with tempfile.TemporaryDirectory() as work:
         copy = Path(work) / "raidplan"
         _copy(files("raidplan"), copy)
-        _compile(copy, version)
-        return _tar([(copy, "raidplan")])
+        compile_for(copy, version)
+        return archive_of([(copy, "raidplan")])
 
 
 def _copy(source: Traversable, folder: Path) -> None:
@@ -65,13 +65,14 @@ def _copy(source: Traversable, folder: Path) -> None:
             _copy(each, folder / each.name)
 
 
-def _compile(folder: Path, version: str) -> None:
+def compile_for(folder: Path, version: str) -> None:
     """Compiles for a guest of our own version: in emulation it would take a minute, here it takes a second."""
     if version == f"{sys.version_info.major}.{sys.version_info.minor}":
         compileall.compile_dir(folder, quiet=2, workers=0)
 
 
-def _tar(parts: Iterable[tuple[Path, str]]) -> bytes:
+def archive_of(parts: Iterable[tuple[Path, str]]) -> bytes:
+    """A tar archive of folders, each under a name, whose files are root's."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for path, name in parts:
