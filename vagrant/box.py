@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from raidplan.twin.server import Image, TwinError, find_or_build
-from raidplan.twin.server.recipe import PACKAGES, Recipe
+from raidplan.twin.server.recipe import LIBRARIES, PACKAGES, Recipe
 
 HERE = Path(__file__).resolve().parent
 NAME = "raidplan"
@@ -79,7 +79,8 @@ class CannotBuildError(Exception):
 class BoxRecipe(Recipe):
     """The twin's recipe as a Vagrant box."""
 
-    packages: tuple[str, ...] = (*PACKAGES, *ADDED)
+    packages: tuple[str, ...] = (*(name for name in PACKAGES if name not in LIBRARIES), *ADDED)
+    """Without the libraries that package.py brings along: boxes of others have none."""
     vagrant_key: str = ""
 
     def files(self) -> dict[str, str]:

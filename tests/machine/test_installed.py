@@ -15,7 +15,7 @@ from raidplan.twin.server import Recipe, Twin
 from raidplan.twin.server.guest import patience
 from raidplan.twin.server.image import find_or_build
 from raidplan.twin.server.install import FOLDER, PROGRAM
-from raidplan.twin.server.recipe import PACKAGES
+from raidplan.twin.server.recipe import LIBRARIES, PACKAGES
 from raidplan.twin.server.sources import apt_options, debian_sources
 from tests.machine.boots import Combination, layout_of, planned, text_of
 from tests.machine.fresh import BOOT_SECONDS, FILE, apply, disks_of_fresh, nothing_to_do
@@ -28,7 +28,7 @@ COMBINATIONS = [
     Combination("root-raid1-uefi", "uefi", "trixie"),
     Combination("root-raid6-lvm", "bios", "bookworm"),
 ]
-REACHED = ("openssh-server", "python3")
+REACHED = ("openssh-server", "python3", *LIBRARIES)
 """What a test and raidplan need of any system."""
 PLAIN = 'rm "$1/etc/fstab" "$1/etc/initramfs-tools/conf.d/twin" "$1/usr/share/initramfs-tools/modules.d/twin"'
 """The initramfs is made as Debian's settings say."""

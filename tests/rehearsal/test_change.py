@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from raidplan.cli import FINDINGS, OK, UNABLE, VOID
 from raidplan.diff.judge import judge
 from raidplan.review.pipeline import load
 from raidplan.topology import Topology
-from raidplan.twin.rehearsal import interruption
+from raidplan.twin.rehearsal import change, interruption
+from raidplan.twin.rehearsal.cases import Fault
 from raidplan.twin.rehearsal.change import DRAWS, INTERRUPTION
 from raidplan.twin.rehearsal.kept import disks_of_both, kept, subjects_of
 from raidplan.twin.rehearsal.rig import GIVEN
@@ -123,10 +125,13 @@ def test_what_the_programs_are_given_is_on_the_disks_before_the_power_goes(
     assert len(struck) == 4
 
 
-def test_where_nothing_writes_meanwhile_a_power_cut_may_lose_nothing(changed: Changed) -> None:
+def test_where_nothing_writes_meanwhile_a_power_cut_may_lose_nothing(
+    changed: Changed, rehearsed: Rehearsal
+) -> None:
     report = changed(Faulty(flushes=True), new=LAYOUT.replace("/srv/five", "/srv/other"))
     (claim,) = (one for one in report["cases"][2]["claims"] if one["what"] == "unflushed writes lost")
     assert claim["observed"] == "0" and not claim["counts"]
+    assert sum(INTERRUPTION in call and not call.startswith("put") for call in rehearsed.twin.calls) == 4
 
 
 def test_an_apply_that_does_not_run_was_not_interrupted(changed: Changed) -> None:
@@ -438,3 +443,23 @@ def test_the_apply_is_begun_in_a_unit_and_says_what_it_does_to_the_log(
     interruption.begin(["sh", "-c", "echo one 'two  three'; echo four >&2"])
     assert (tmp_path / "log").read_text() == "one two  three\nfour\n" and not (tmp_path / "events").exists()
     assert interruption.begun() == 0
+
+
+def test_after_cuts_that_lose_nothing_and_misses_one_that_met_it_is_judged(
+    changed: Changed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strike, places = change._strike, list[Any]()
+
+    def cut(run: Any, of: Any, fault: Fault, place: Any) -> Any:
+        blow = strike(run, of, fault, place)
+        if fault is not Fault.CUT:
+            return blow
+        places.append(place)
+        if len(places) == 1:
+            return replace(blow, lost=0)
+        return replace(blow, hit=False) if len(places) <= DRAWS else blow
+
+    monkeypatch.setattr(change, "_strike", cut)
+    report = changed(Faulty())
+    assert said(report["cases"][2], "interrupted") == ["in the middle"]
+    assert len(places) == DRAWS + 2 and places[DRAWS] == places[0], "and one for the other cut"

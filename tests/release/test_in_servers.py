@@ -11,7 +11,7 @@ import pytest
 from raidplan import __version__
 from raidplan.review.pipeline import check
 from raidplan.twin.server import Recipe, Twin
-from raidplan.twin.server.recipe import PACKAGES
+from raidplan.twin.server.recipe import LIBRARIES, PACKAGES
 from raidplan.twin.server.wiring import disks_of
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.servers import EXAMPLES, LAYOUT
@@ -30,7 +30,7 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-LIBRARIES = ("libyaml-0-2", "python3-yaml", "python3-sh")
+ARCHIVES = ("libyaml-0-2", *LIBRARIES)
 """Debian's own packages that the package depends on, with theirs; their archives lie in the image, as on a stick."""
 BARE = tuple(name for name in PACKAGES if name not in LIBRARIES)
 """The packages of a server on which raidplan has never been."""
@@ -74,7 +74,7 @@ def test_the_package_applies_without_a_network_and_its_removal_leaves_what_it_ma
     layout = check(str(PAIR)).layout
     assert layout is not None
     (package,) = dist.glob("*.deb")
-    recipe = Recipe(release=release, packages=BARE, archives=LIBRARIES)
+    recipe = Recipe(release=release, packages=BARE, archives=ARCHIVES)
     with Twin.start(disks_of(layout), recipe=recipe, directory=tmp_path / "twin") as twin:
         assert not twin.run(["python3", "-c", "import sh"], check=False).ok, "only what is installed here"
         twin.put(earlier(package, tmp_path), "/root/packages/raidplan.deb")

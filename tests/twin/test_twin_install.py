@@ -100,3 +100,4 @@ def test_the_guest_needs_the_libraries_of_its_own_debian() -> None:
     install_raidplan(guest)
     assert content(guest.files["package"]) == content(package("3.0"))
     assert FOLDER.encode() in guest.files[PROGRAM]
+    assert {"sh,", "yaml;"} <= {*guest.ran[0][-1].split()}, "it is asked for both"

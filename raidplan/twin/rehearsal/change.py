@@ -202,8 +202,12 @@ def _interrupt(run: Run, change: Change, fault: Fault, places: Iterator[Place]) 
     """From the old layout again: the apply is ended in the middle, and the next one ends what it began."""
     start = time.monotonic()
     blow = _strike(run, change, fault, next(places))
+    best = None
     while not _serves(change, blow, fault) and (place := next(places, None)) is not None:
+        best = blow.place if blow.hit else best
         blow = _strike(run, change, fault, place)
+    if best and not blow.hit:
+        blow = _strike(run, change, fault, best)
     done = ended_apply(run, change.rig.twin, NEXT_PLAN, change.plan.host)
     said = done.stdout + done.stderr
     case = Case(blow.place.words, "apply", (), {}, fault)

@@ -20,12 +20,12 @@ STRIPES = 4
 
 
 def records(topology: Topology, entry: Filesystem) -> int:
-    """The records of a file: so many that each member of the arrays below has some of their data, if there is room for that."""
+    """The records of a file: so many that each member of the striped arrays below has some of their data, if there is room for that."""
     return max(FILL, ceil(min(_wanted(topology, entry), _most(topology, entry)) / RECORD))
 
 
 def is_smaller(topology: Topology, entry: Filesystem) -> bool:
-    """The file is too small to reach each member of the arrays below wherever it begins."""
+    """The file is too small to reach each member of the striped arrays below wherever it begins."""
     return records(topology, entry) * RECORD < _wanted(topology, entry)
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from raidplan.plan.codec import plan_to_json
 from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.rig import Rig
-from raidplan.twin.rehearsal.stages import BOOT_SECONDS, NOTHING, WHOLE, Run, apply_plan, install, preflight
+from raidplan.twin.rehearsal.stages import (  # fmt: skip
+    BOOT_SECONDS,
+    LOADERS,
+    NOTHING,
+    WHOLE,
+    Run,
+    apply_plan,
+    install,
+    preflight,
+)
 from raidplan.twin.rehearsal.subject import plan_of
 from raidplan.twin.server import Twin
 from raidplan.twin.server.arguments import KERNEL
@@ -15,7 +24,7 @@ PLAN, BELOW = "/root/plan.json", "/root/below.json"
 """The plan that the server would get, and that of a whole server in its rescue system, below the target."""
 PROGRAMS = (
     "initramfs-tools", "dracut-core", "udev", "lvm2", "cryptsetup-bin", "e2fsprogs", "xfsprogs", "btrfs-progs", "f2fs-tools",
-    "dosfstools", "grub-pc", "grub-efi-amd64", "systemd-boot",
+    "dosfstools", *sorted({loader for packages in LOADERS.values() for loader in packages}),
 )  # fmt: skip
 VERSIONS = f"""\
 echo "kernel $(uname -r)"

@@ -25,6 +25,7 @@ from raidplan.topology import Topology, resolve
 from raidplan.topology.boot_places import boot_places
 from raidplan.twin.loops.scale import scaled
 from raidplan.twin.rehearsal.boot_outcomes import boots_itself
+from raidplan.twin.rehearsal.kept_disks import without_kept
 from raidplan.twin.server.hardware import Disk, Firmware, VirtualMachine, carries, check_machine
 from raidplan.twin.server.wiring import disks_of
 
@@ -77,6 +78,8 @@ def subject_of(topology: Topology, scale: int = 1, serials: Mapping[str, str] | 
 
     Raises Unsuited, TooSmall.
     """
+    # Of a change the other layout says what is on a disk that this one keeps.
+    topology, stands_in = (topology, "") if serials else without_kept(topology)
     for words in _unsuited(topology.layout):
         raise Unsuited(words)
     if boots_itself(topology) and not boot_places(topology):
@@ -88,7 +91,8 @@ def subject_of(topology: Topology, scale: int = 1, serials: Mapping[str, str] | 
     data: Any = document.root.plain() if document else None
     assert isinstance(data, dict)
     given_up = _given_up(topology)
-    differences = [*_shown(data, serials), *_synced(data), *_written(data), *_waiting(data, given_up)]
+    differences = [stands_in] if stands_in else []
+    differences += [*_shown(data, serials), *_synced(data), *_written(data), *_waiting(data, given_up)]
     data = scaled(data, scale)
     if scale > 1:
         differences.append(
@@ -126,7 +130,7 @@ def _unsuited(layout: Layout) -> Iterator[str]:
     if unsized := [name for name, disk in layout.hardware.disks.items() if disk.size is None]:
         yield f"{', '.join(unsized)}: a disk without a size cannot be made; state `size:`"
     if kept := [name for name, disk in layout.hardware.disks.items() if disk.table_stays]:
-        yield f"{', '.join(kept)}: what is on a disk with `keep: true`, or on such a partition, is not in the layout, so the twin cannot have it"
+        yield f"{', '.join(kept)}: what is on a disk with `keep: true`, or on such a partition, is not in the layout, so the twin cannot have what needs it and other disks"
     system = {entry.mount: name for name, entry in layout.filesystems.items() if entry.mount in SYSTEM_MOUNTS}
     if system and "/" not in system:
         yield f"{', '.join(system.values())}: the layout has {', '.join(map(str, system))} of a system, and not its root file system, so nothing can boot"

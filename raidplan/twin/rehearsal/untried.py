@@ -8,6 +8,7 @@ from contextlib import suppress
 from raidplan.base.levels import LEVELS, losses_survived
 from raidplan.base.size import human
 from raidplan.base.words import counted, duration, listed
+from raidplan.topology import Topology
 from raidplan.twin.rehearsal.cases import Case, Fault, Source, goes_back
 from raidplan.twin.rehearsal.checks import CHECK_SECONDS, Check, check_of
 from raidplan.twin.rehearsal.choices import CHOICES, REPLACED_AT_MOST, mapped, pairs_across
@@ -26,7 +27,7 @@ def untried(source: Source, cases: Sequence[Case], faults: str) -> list[str]:
     if faults == "none":
         return ["No fault was tried."]
     words = {*faults.split(",")}
-    found = [*_unmounted(source), *_too_small(source)]
+    found = [*_unmounted(source), *_too_small(source.topology)]
     chosen = {*CHOICES} if "all" in words else words & {*CHOICES}
     found += _not_chosen(chosen)
     if "components" in chosen:
@@ -55,6 +56,7 @@ def untried_of_change(before: Subject, found: Sequence[Kept]) -> Iterator[str]:
     names = {each.name for each in found}
     if lost := [name for name, entry in entries if entry.mount and name not in names]:
         yield f"Not read back, for `diff` says that the data do not stay, or the new layout mounts it nowhere: {', '.join(lost)}."
+    yield from _too_small(before.topology)
     if unmounted := [name for name, entry in entries if not entry.mount]:
         yield f"Not read back, for the old layout mounts it nowhere: {', '.join(unmounted)}."
     if moved := [each.name for each in found if not each.stays]:
@@ -76,9 +78,9 @@ def _unmounted(source: Source) -> Iterator[str]:
         yield f"Not looked at, for it has no mount point: {listed(names, most=12)}."
 
 
-def _too_small(source: Source) -> Iterator[str]:
-    entries = source.topology.layout.filesystems.items()
-    if names := [name for name, entry in entries if entry.mount and is_smaller(source.topology, entry)]:
+def _too_small(topology: Topology) -> Iterator[str]:
+    entries = topology.layout.filesystems.items()
+    if names := [name for name, entry in entries if entry.mount and is_smaller(topology, entry)]:
         yield f"The records on {listed(names, most=12)} have at most {human(MOST)} and an eighth of the room, and may miss a member of the arrays below."
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from raidplan.twin.server.failure import BuildError
 from raidplan.twin.server.image import Say
 from raidplan.twin.server.machine import Twin
+from raidplan.twin.server.recipe import LIBRARIES
 
 PROGRAM = "/usr/local/bin/raidplan"
 FOLDER = "/opt/raidplan"
@@ -40,7 +41,7 @@ def install_raidplan(twin: Twin, *, say: Say = lambda _: None) -> None:
     asked = twin.run(["python3", "-I", "-c", _VERSION], check=False)
     if not asked.ok:
         raise BuildError(
-            f"the image lacks Python's libraries for raidplan: it needs the packages python3-sh and python3-yaml\n{asked.stderr[-300:]}"
+            f"the image lacks what raidplan requires: it needs the packages {' and '.join(LIBRARIES)}\n{asked.stderr[-300:]}"
         )
     say("sending the package")
     twin.run(["sh", "-c", _UNPACK, "raidplan"], stdin=package(asked.stdout.strip()))

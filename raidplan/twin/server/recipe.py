@@ -14,7 +14,10 @@ from dataclasses import dataclass, field
 
 from raidplan.base.filesystems import packages
 
+LIBRARIES = ("python3-sh", "python3-yaml")
+"""Those that raidplan requires, as its own Debian package does."""
 PACKAGES = (
+    *LIBRARIES,
     *(package.name for package in packages()),
     "cryptsetup",
     "cryptsetup-initramfs",
@@ -30,8 +33,6 @@ PACKAGES = (
     "openssh-server",
     "procps",
     "python3",
-    "python3-sh",
-    "python3-yaml",
     "strace",
     "systemd-sysv",
     "udev",
@@ -39,7 +40,7 @@ PACKAGES = (
 )
 """The cloud kernel has md, virtio and device-mapper, and is less than half the size of the full one.
 
-Python's libraries are those that raidplan's own Debian package requires; strace shows which programs were really started.
+strace shows which programs were really started.
 """
 
 MASKED = (
