@@ -11,6 +11,7 @@ import pytest
 from raidplan.cli import OK, run
 from raidplan.cli import rehearse as command
 from raidplan.review.pipeline import load
+from raidplan.topology import Topology
 from raidplan.twin.rehearsal.host import PARTS
 from tests.manuals.schemas.strict import problems
 from tests.rehearsal.stand_in import Faulty, in_place_of_qemu
@@ -94,6 +95,15 @@ volume_groups: {vg: {devices: [d0, d2], volumes: {f: {size: 5GiB}, s: {size: 1Gi
 filesystems: {f: {device: vg.f, type: ext4, mount: /srv/f}}
 swap: {s: {device: vg.s}}
 """
+
+
+def topology_of(text: str, folder: Path) -> Topology:
+    """The topology of a layout, which has no error."""
+    file = folder / "layout.yaml"
+    file.write_text(text)
+    loaded = load(str(file))
+    assert loaded.topology is not None, loaded.findings
+    return loaded.topology
 
 
 class Rehearsal:

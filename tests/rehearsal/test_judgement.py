@@ -29,7 +29,7 @@ from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
 from raidplan.twin.rehearsal.untried import untried
 from tests.examples import EXAMPLES
-from tests.rehearsal.conftest import ENCRYPTED, GROUP, NESTED, VOLUMES
+from tests.rehearsal.conftest import ENCRYPTED, GROUP, NESTED, VOLUMES, topology_of
 
 MIXED = """\
 version: 1
@@ -47,17 +47,9 @@ filesystems:
 """
 
 
-def topology(text: str, folder: Path) -> Topology:
-    file = folder / "layout.yaml"
-    file.write_text(text)
-    loaded = load(str(file))
-    assert loaded.topology is not None, loaded.findings
-    return loaded.topology
-
-
 @pytest.fixture
 def mixed(tmp_path: Path) -> Topology:
-    return topology(MIXED, tmp_path)
+    return topology_of(MIXED, tmp_path)
 
 
 def found(*, dead: tuple[str, ...] = (), damaged: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -147,7 +139,7 @@ def test_an_array_lacks_what_was_pulled_and_no_more(mixed: Topology, tmp_path: P
     assert [right(stale, number) for number in range(3)] == [True, True, False], "it may be in again"
     (untouched,) = (case for case in cases_of(Source(mixed), "media") if case.fault is Fault.SLOW)
     assert [right(untouched, number) for number in range(2)] == [True, False]
-    spare = topology(MIXED.replace("d3.p]", "d3.p], spares: [d0.r]").replace("size: rest}", "size: 1GiB}, r: {size: rest}"), tmp_path)  # fmt: skip
+    spare = topology_of(MIXED.replace("d3.p]", "d3.p], spares: [d0.r]").replace("size: rest}", "size: 1GiB}, r: {size: rest}"), tmp_path)  # fmt: skip
     (case,) = cases_of(Source(spare), "d1")
     assert [right(case, number, spare) for number in range(3)] == [True, True, False], "it takes the place"
 
@@ -182,7 +174,7 @@ def test_an_array_without_its_journal_is_read_and_lacks_no_other_member(
 
 
 def test_an_array_of_arrays_lacks_those_that_stop(tmp_path: Path) -> None:
-    nested = topology(
+    nested = topology_of(
         MIXED.replace(
             "level: raid10, members: [d0.p, d2.p, d1.p, d3.p]", "level: raid1, members: [one, two]"
         ).replace(
@@ -220,7 +212,7 @@ def test_an_array_lacks_members_that_stop_with_their_disk(
     text: str, faults: str, right: list[bool], tmp_path: Path
 ) -> None:
     """Of an idle array that is not made of disks md may not have been told."""
-    of = topology(text, tmp_path)
+    of = topology_of(text, tmp_path)
     case, *_ = cases_of(Source(of), faults)
     safe = {"array_state": "clean", "read": ""}
     lost = {**safe, "degraded": "0", "read": "Input/output error"}
@@ -303,7 +295,7 @@ def test_what_differs_is_said_in_words_and_a_failure_in_lines(mixed: Topology) -
 
 
 def test_of_a_layout_without_anything_to_break_there_is_no_control(tmp_path: Path) -> None:
-    bare = topology("version: 1\nhost: h\nhardware: {disks: {a: {size: 1GiB, serial: A}}}\n", tmp_path)
+    bare = topology_of("version: 1\nhost: h\nhardware: {disks: {a: {size: 1GiB, serial: A}}}\n", tmp_path)
     assert control(survive(bare)) is None
     (case,) = cases_of(Source(bare), "a")
     report = Report("h", "sha256:0", 1, "", (), tried=(Tried(case, 1.0, ()),))
@@ -312,7 +304,7 @@ def test_of_a_layout_without_anything_to_break_there_is_no_control(tmp_path: Pat
 
 def test_what_hangs_on_where_volumes_lie_is_not_predicted(tmp_path: Path) -> None:
     """While the system runs; at the next start no volume is there."""
-    source = Source(topology(GROUP, tmp_path))
+    source = Source(topology_of(GROUP, tmp_path))
     for name in ("d0", "d2"):
         pulled, absent = cases_of(source, f"{name},boot:{name}")[:2]
         assert {*pulled.unpredicted} == {
@@ -335,7 +327,7 @@ def test_an_array_of_volumes_may_lack_those_of_which_nothing_is_predicted(tmp_pa
         .replace("volume_groups: {", "volume_groups: {v0: {devices: [d0, d2], volumes: {a: {size: 1GiB}}}, ")
         .replace("v<0-1>", "v<1-1>")
     )
-    of = topology(text, tmp_path)
+    of = topology_of(text, tmp_path)
     (case,) = cases_of(Source(of), "d0")
     assert case.unpredicted == (("volume_groups", "v0"),)
     for degraded, right in enumerate((True, True, False)):
@@ -350,7 +342,7 @@ def test_a_running_system_outlives_a_key_file(tmp_path: Path) -> None:
     text = ENCRYPTED.replace("file: /etc/keys/k", "file: /srv/keys/k").replace(
         "d<0-2>: {behind: <1:a/a/b>, port: <1:0/1/0>", "d<0-3>: {behind: <1:a/a/b/b>, port: <1:0/1/0/1>"
     )
-    of = topology(text + "  keys: {device: d3, type: ext4, mount: /srv/keys}\n", tmp_path)
+    of = topology_of(text + "  keys: {device: d3, type: ext4, mount: /srv/keys}\n", tmp_path)
     pulled, absent = cases_of(Source(of), "d3,boot:d3")
     assert pulled.outcome(("arrays", "safe")) is Outcome.INTACT
     assert absent.outcome(("arrays", "safe")) is Outcome.LOST

@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 
 from raidplan.cli import UNABLE
-from raidplan.review.pipeline import load
-from raidplan.topology import Topology
 from raidplan.twin.rehearsal.kept_disks import without_kept
 from raidplan.twin.rehearsal.subject import Unsuited, plan_of, subject_of
-from tests.rehearsal.conftest import Rehearsal
+from tests.rehearsal.conftest import Rehearsal, topology_of
 from tests.rehearsal.stand_in import Faulty
 
 SYSTEM = """\
@@ -35,16 +33,8 @@ allow: [{rule: unmirrored-boot, at: filesystems.root, reason: a stick}]
 """
 
 
-def read(text: str, folder: Path) -> Topology:
-    file = folder / "nas.yaml"
-    file.write_text(text)
-    loaded = load(str(file))
-    assert loaded.topology is not None, loaded.findings
-    return loaded.topology
-
-
 def test_the_kept_disk_and_what_is_on_it_are_left_out_and_the_report_says_so(tmp_path: Path) -> None:
-    subject = subject_of(read(SYSTEM, tmp_path))
+    subject = subject_of(topology_of(SYSTEM, tmp_path))
     layout = subject.topology.layout
     assert not subject.fresh and {*layout.hardware.disks} == {"d0", "d1"}
     assert {*layout.filesystems} == {"pool"} and not layout.swap and {*layout.arrays} == {"pool"}
@@ -68,7 +58,7 @@ def test_the_kept_disk_and_what_is_on_it_are_left_out_and_the_report_says_so(tmp
 )
 def test_all_that_stands_on_the_kept_disk_goes_with_it(more: str, tmp_path: Path) -> None:
     text = SYSTEM.replace("filesystems:\n", f"volume_groups:\n{more}")
-    layout = subject_of(read(text, tmp_path)).topology.layout
+    layout = subject_of(topology_of(text, tmp_path)).topology.layout
     assert {*layout.filesystems} == {"pool"} and not layout.volume_groups and not layout.encryption
 
 
@@ -76,7 +66,7 @@ def test_all_that_stands_on_the_kept_disk_goes_with_it(more: str, tmp_path: Path
     "boot", ["boot: {loader: grub}\n", "boot: {loader: systemd-boot}\n", "boot: {degraded: wait}\n"]
 )
 def test_how_it_boots_keeps_it_from_nothing(boot: str, tmp_path: Path) -> None:
-    subject = subject_of(read(SYSTEM + boot, tmp_path))
+    subject = subject_of(topology_of(SYSTEM + boot, tmp_path))
     assert not subject.fresh and plan_of(subject).steps
 
 
@@ -84,7 +74,7 @@ def test_a_swap_file_on_the_kept_disk_is_one_of_the_twins_own(tmp_path: Path) ->
     text = SYSTEM.replace(
         "swap: {swap: {device: stick.swap}}", "swap: {swap: {file: /swapfile, size: 64MiB}}"
     )
-    layout = subject_of(read(text, tmp_path)).topology.layout
+    layout = subject_of(topology_of(text, tmp_path)).topology.layout
     assert {*layout.swap} == {"swap"}
 
 
@@ -97,7 +87,7 @@ def test_a_swap_file_on_the_kept_disk_is_one_of_the_twins_own(tmp_path: Path) ->
 )  # fmt: skip
 def test_what_needs_the_kept_disk_and_others_is_not_rehearsed(was: str, now: str, tmp_path: Path) -> None:
     assert was in SYSTEM
-    topology = read(SYSTEM.replace(was, now), tmp_path)
+    topology = topology_of(SYSTEM.replace(was, now), tmp_path)
     assert without_kept(topology) == (topology, "")
     with pytest.raises(Unsuited, match=r"stick: .*`keep: true`"):
         subject_of(topology)

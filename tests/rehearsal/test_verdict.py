@@ -12,13 +12,12 @@ import pytest
 from raidplan.cli import FINDINGS, UNABLE, VOID, run
 from raidplan.cli import rehearse as command
 from raidplan.cli.output import Unable
-from raidplan.review.pipeline import load
 from raidplan.twin.rehearsal import stages
 from raidplan.twin.rehearsal.host import CONSOLE
 from raidplan.twin.rehearsal.subject import Unsuited, subject_of
 from raidplan.twin.server import Image
 from raidplan.twin.server.image import KEY
-from tests.rehearsal.conftest import ENCRYPTED, LAYOUT, Rehearsal
+from tests.rehearsal.conftest import ENCRYPTED, LAYOUT, Rehearsal, topology_of
 from tests.rehearsal.stand_in import Faulty
 
 HEAD = "version: 1\nhost: h\n"
@@ -182,7 +181,7 @@ def test_the_second_parity_is_not_damaged_and_that_is_said(rehearsed: Rehearsal)
 def test_what_keeps_a_file_system_from_being_seen_is_left_out(
     given: str, left: list[str], said: str, tmp_path: Path
 ) -> None:
-    subject = subject_of(_topology(LAYOUT.replace("mount: /srv/five", f"mount: /srv/five, options: [{given}]").replace("BOOT", ""), tmp_path))  # fmt: skip
+    subject = subject_of(topology_of(LAYOUT.replace("mount: /srv/five", f"mount: /srv/five, options: [{given}]").replace("BOOT", ""), tmp_path))  # fmt: skip
     entry = subject.topology.layout.filesystems["five"]
     assert [each for each in entry.options if "timeout" not in each] == left and not entry.stops_boot
     assert said in "\n".join(subject.differences)
@@ -286,7 +285,7 @@ def test_logs_are_left_where_they_are_asked_for(rehearsed: Rehearsal) -> None:
     ],
 )
 def test_disks_that_no_virtual_machine_has_are_refused(disks: str, words: str, tmp_path: Path) -> None:
-    topology = _topology(DISKS.replace("DISKS", disks) if disks else HEAD, tmp_path)
+    topology = topology_of(DISKS.replace("DISKS", disks) if disks else HEAD, tmp_path)
     with pytest.raises(Unsuited, match=words):
         subject_of(topology)
 
@@ -294,7 +293,7 @@ def test_disks_that_no_virtual_machine_has_are_refused(disks: str, words: str, t
 def test_too_many_controllers_are_refused(tmp_path: Path) -> None:
     many = "hardware:\n  controllers: {c<000-199>: {ports: 4}}\n  disks: {d<000-199>: {behind: c<1>, port: 0, size: 1TB, serial: S<1>}}\n"
     with pytest.raises(Unsuited, match="200 controllers"):
-        subject_of(_topology(HEAD + many, tmp_path))
+        subject_of(topology_of(HEAD + many, tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -307,23 +306,17 @@ def test_too_many_controllers_are_refused(tmp_path: Path) -> None:
 def test_an_identifier_that_a_virtual_disk_cannot_show_is_left_out(
     key: str, value: str, tmp_path: Path
 ) -> None:
-    subject = subject_of(_topology(DISKS.replace("DISKS", f"a: {{size: 1GiB, {key}: '{value}'}}"), tmp_path))
+    subject = subject_of(
+        topology_of(DISKS.replace("DISKS", f"a: {{size: 1GiB, {key}: '{value}'}}"), tmp_path)
+    )
     disk = subject.topology.layout.hardware.disks["a"]
     assert getattr(disk, key) in (None, "a") and disk.serial == "a"
     assert any(each.startswith(f"1 disk: `{key}` is left out") for each in subject.differences)
 
 
 def test_a_long_name_is_no_serial_number(tmp_path: Path) -> None:
-    subject = subject_of(_topology(DISKS.replace("DISKS", f"{'a' * 50}: {{size: 1GiB}}"), tmp_path))
+    subject = subject_of(topology_of(DISKS.replace("DISKS", f"{'a' * 50}: {{size: 1GiB}}"), tmp_path))
     assert subject.topology.layout.hardware.disks["a" * 50].serial == "disk-0"
-
-
-def _topology(text: str, folder: Path) -> Any:
-    file = folder / "layout.yaml"
-    file.write_text(text)
-    topology = load(str(file)).topology
-    assert topology is not None
-    return topology
 
 
 @pytest.mark.parametrize("place", ["nowhere/report.json", "folder.json", "file/report.json"])
