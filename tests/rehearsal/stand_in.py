@@ -85,6 +85,8 @@ class Faulty:
     """Nothing is lost with the power."""
     forgets: bool = False
     """What an apply that was interrupted had begun cannot be ended."""
+    syncs: int = 0
+    """So many applies after an interruption are refused, for an array is not in sync."""
     starts: bool = True
     """An apply that is to be interrupted begins."""
     misses: int = 0
@@ -209,6 +211,10 @@ class StandIn:
                 return (0, "every property was read back") if self.faulty.applies else (3, "failed: mdadm")
             if self.at_boot and self.faulty.forgets:
                 return 4, "refused"
+            if self.struck and self.faulty.syncs:
+                self.faulty.syncs -= 1
+                self.files[EVENTS] = json.dumps({"event": "refused", "case": "syncing"}).encode()
+                return 4, "refused: it is syncing"
             return 0, "nothing to do" if self.faulty.settles else "1 step"
         if INTERRUPTION in words:
             self.struck = words[3]

@@ -21,7 +21,7 @@ from raidplan.twin.rehearsal.cases import Fault
 from raidplan.twin.rehearsal.change import DRAWS, INTERRUPTION
 from raidplan.twin.rehearsal.kept import disks_of_both, kept, subjects_of
 from raidplan.twin.rehearsal.rig import GIVEN
-from raidplan.twin.rehearsal.stages import EVENTS
+from raidplan.twin.rehearsal.stages import EVENTS, RESUMPTIONS
 from raidplan.twin.server import CommandTimeoutError, UnreachableError
 from tests.rehearsal.conftest import LAYOUT, Rehearsal
 from tests.rehearsal.stand_in import CUT_OFF, Faulty, StandIn
@@ -160,6 +160,22 @@ def test_what_goes_otherwise_is_found(changed: Changed) -> None:
     assert not any(case["as_predicted"] for case in lost["cases"][1:])
     unheard = changed(Faulty(unheard=True), code=FINDINGS)
     assert {said(case, "written")[0] for case in unheard["cases"][1:]} == {"0"}
+
+
+def test_an_apply_that_is_refused_while_an_array_syncs_is_begun_again_after_that(
+    changed: Changed, rehearsed: Rehearsal
+) -> None:
+    """After a power cut an array without a bitmap syncs, and cannot be changed meanwhile: apply says so, and what to wait for."""
+    report = changed(Faulty(syncs=RESUMPTIONS - 1))
+    ends = [said(case, "apply") for case in report["cases"]]
+    assert ends == [[], ["ends, once a sync had ended"], ["ends"], ["ends"], ["ends"]]
+    calls = [call for call in rehearsed.twin.calls if "mdadm --wait" in call]
+    assert len(calls) == RESUMPTIONS - 1
+    never = changed(Faulty(syncs=RESUMPTIONS), code=FINDINGS)
+    assert [case["as_predicted"] for case in never["cases"]] == [True, False, True, True, True]
+    refused = changed(Faulty(forgets=True), code=FINDINGS)
+    assert all("refused" in said(case, "apply")[0] for case in refused["cases"][1:])
+    assert len([call for call in rehearsed.twin.calls if "mdadm --wait" in call]) == 0
 
 
 def test_a_writer_that_failed_meanwhile_is_found(changed: Changed) -> None:

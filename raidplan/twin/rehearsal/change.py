@@ -27,7 +27,6 @@ from raidplan.twin.rehearsal.rig import GIVEN, SILENT, Rig, value_of
 from raidplan.twin.rehearsal.stages import (  # fmt: skip
     APPLY_SECONDS,
     BOOT_SECONDS,
-    EVENTS,
     NOTHING,
     WHOLE,
     Run,
@@ -35,13 +34,14 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
     Wish,
     apply_command,
     apply_plan,
-    ended_apply,
+    last_events,
     put_key_files,
+    resumed_apply,
     start_twin,
 )
 from raidplan.twin.rehearsal.subject import Subject, Unsuited, check_disks
 from raidplan.twin.rehearsal.untried import untried_of_change
-from raidplan.twin.server import CommandError, Disk, Twin
+from raidplan.twin.server import Disk, Twin
 from raidplan.twin.server.image import Say
 
 NEXT_PLAN, INTERRUPTION = "/root/next.json", "/root/interruption.py"
@@ -181,10 +181,7 @@ def _rehearse(
 
 def _steps(twin: Twin) -> list[Step]:
     """The steps of the apply that has ended, in the order in which they were begun; none where it had nothing to do."""
-    try:
-        told = [json.loads(line) for line in twin.get(EVENTS).splitlines()]
-    except CommandError:  # no file
-        return []
+    told = last_events(twin)
     seconds = {each["step"]: float(each["seconds"]) for each in told if each["event"] == "done"}
     return [Step(each["step"], seconds.get(each["step"], 0.0)) for each in told if each["event"] == "started"]
 
@@ -208,12 +205,16 @@ def _interrupt(run: Run, change: Change, fault: Fault, places: Iterator[Place]) 
         blow = _strike(run, change, fault, place)
     if best and not blow.hit:
         blow = _strike(run, change, fault, best)
-    done = ended_apply(run, change.rig.twin, NEXT_PLAN, change.plan.host)
+    done, waited = resumed_apply(run, change.rig.twin, NEXT_PLAN, change.plan.host)
     said = done.stdout + done.stderr
     case = Case(blow.place.words, "apply", (), {}, fault)
     tried = _read(change, case, start, blow.written)
     ended = done.returncode == 0 and (WHOLE in said or NOTHING in said)
-    words = "ends" if ended else f"ends with {done.returncode}: {said.strip()[-300:]}"
+    words = (
+        "ends" + ", once a sync had ended" * waited
+        if ended
+        else f"ends with {done.returncode}: {said.strip()[-300:]}"
+    )
     met = "in the middle" if blow.hit else f"not, in {DRAWS} attempts: {blow.said or 'it had ended before'}"
     claims = (
         Claim(("apply",), "interrupted", "in the middle", met, blow.hit),
