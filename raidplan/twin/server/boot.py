@@ -27,21 +27,33 @@ from raidplan.twin.server.qmp import Monitor
 from raidplan.twin.server.ssh import Shell
 from raidplan.twin.server.tools import without_interruption
 
-_PORT_TRIES = 5
+_TRIES = 5
+"""So often is QEMU started where the port was taken, or where it fails the kernel."""
 Started = tuple[Shell, QemuProcess, subprocess.Popen[bytes]]
 """The way into the guest, QEMU, and the process that holds the connection."""
 _GIVEN_UP = re.compile(rb"You are in emergency mode|Cannot open access to console|Kernel panic")
+_STALE = re.compile(rb"int3: 0000 \[#1\].*kernel_init_freeable", re.DOTALL)
+"""The kernel met the breakpoint with which it had replaced an instruction of its own, after it had taken it away again.
+
+No processor does that; QEMU 7.2, which emulates several processors in as many threads, was seen to do it. With
+`kernel_init_freeable` on its stack the kernel had not begun its initramfs: it has read no disk, so that the boot can begin anew.
+"""
 
 
 class PortTakenError(Exception):
     """Another process took the port between our choice and QEMU's start."""
 
 
+class StaleCodeError(BootError):
+    """QEMU ran code that the kernel had replaced."""
+
+
 def power_on(
     machine: VirtualMachine, paths: Paths, image: Image, shell: Shell, log: Path, deadline: float
 ) -> Started:
     """QEMU started on a free port, and the connection to the guest once it answers. Raises BootError, HostError."""
-    for _ in range(_PORT_TRIES):
+    stale = None
+    for _ in range(_TRIES):
         port = free_port()
         shell = replace(shell, port=port)
         shell.write_config(image.identity, image.host_key)
@@ -52,11 +64,13 @@ def power_on(
             return shell, process, connect(shell, process, paths, deadline)
         except PortTakenError:
             continue
-        except BaseException:
+        except BaseException as error:
             if process:
                 process.kill()
-            raise
-    raise HostError("no free port on the loopback address")
+            if not isinstance(error, StaleCodeError):
+                raise
+            stale = error
+    raise stale or HostError("no free port on the loopback address")
 
 
 def free_port() -> int:
@@ -97,7 +111,10 @@ def _wait(shell: Shell, process: QemuProcess, console: Console, deadline: float,
     """Until the guest answers over SSH."""
     while not shell.greets():
         console.answer()
-        if process.has_ended():
+        ended = process.has_ended()
+        if _STALE.search(console.shown):
+            raise StaleCodeError(with_console("QEMU ran code that the kernel had replaced", console.log))
+        if ended:
             if "host forwarding" in process.messages:
                 raise PortTakenError
             check_host(process, paths)
