@@ -163,7 +163,7 @@ def test_what_goes_otherwise_is_found(changed: Changed) -> None:
 
 
 def test_an_apply_that_is_refused_while_an_array_syncs_is_begun_again_after_that(
-    changed: Changed, rehearsed: Rehearsal
+    changed: Changed, rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a power cut an array without a bitmap syncs, and cannot be changed meanwhile: apply says so, and what to wait for."""
     report = changed(Faulty(syncs=RESUMPTIONS - 1))
@@ -173,6 +173,7 @@ def test_an_apply_that_is_refused_while_an_array_syncs_is_begun_again_after_that
     assert len(calls) == RESUMPTIONS - 1
     never = changed(Faulty(syncs=RESUMPTIONS), code=FINDINGS)
     assert [case["as_predicted"] for case in never["cases"]] == [True, False, True, True, True]
+    monkeypatch.setattr(StandIn, "events", lambda _: [b'{"event": "started", "step": "a"}\n{"eve'])
     refused = changed(Faulty(forgets=True), code=FINDINGS)
     assert all("refused" in said(case, "apply")[0] for case in refused["cases"][1:])
     assert len([call for call in rehearsed.twin.calls if "mdadm --wait" in call]) == 0

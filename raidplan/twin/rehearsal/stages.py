@@ -227,11 +227,12 @@ def resumed_apply(run: Run, twin: Twin, plan: str, host: str) -> tuple[Result, b
 
 
 def last_events(twin: Twin) -> list[Mapping[str, Any]]:
-    """The events of the apply that has ended; none where it had nothing to do."""
-    try:
-        return [json.loads(line) for line in twin.get(EVENTS).splitlines()]
-    except CommandError:  # no file
-        return []
+    """The events of the apply that has ended; none where it had nothing to do. The last one may be cut off, and is left out then."""
+    events = []
+    with contextlib.suppress(CommandError, ValueError):  # no file, no whole line
+        for line in twin.get(EVENTS).splitlines():
+            events.append(json.loads(line))
+    return events
 
 
 def apply_command(plan: str, host: str) -> list[str]:
