@@ -87,6 +87,7 @@ class Faulty:
     """What an apply that was interrupted had begun cannot be ended."""
     syncs: int = 0
     """So many applies after an interruption are refused, for an array is not in sync."""
+    syncs_end: bool = True
     starts: bool = True
     """An apply that is to be interrupted begins."""
     misses: int = 0
@@ -190,6 +191,8 @@ class StandIn:
         self.calls.append(text)
         if self.faulty.hangs and self.out:
             raise CommandTimeoutError(f"{text}: no end within 420 s")
+        if "mdadm --wait" in text and not self.faulty.syncs_end:
+            raise CommandTimeoutError(f"{text}: no end within 1500 s")
         lost_root = self.faulty.rootless and self.out
         if "witness.py look" in text and (self.faulty.crashes or lost_root):
             raise CommandError("python3 witness.py look ended with 1: Traceback")

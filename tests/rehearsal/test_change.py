@@ -20,8 +20,9 @@ from raidplan.twin.rehearsal import change, interruption
 from raidplan.twin.rehearsal.cases import Fault
 from raidplan.twin.rehearsal.change import DRAWS, INTERRUPTION
 from raidplan.twin.rehearsal.kept import disks_of_both, kept, subjects_of
+from raidplan.twin.rehearsal.resumption import SYNCED, WAITS
 from raidplan.twin.rehearsal.rig import GIVEN
-from raidplan.twin.rehearsal.stages import EVENTS, RESUMPTIONS
+from raidplan.twin.rehearsal.stages import EVENTS
 from raidplan.twin.server import CommandTimeoutError, UnreachableError
 from tests.rehearsal.conftest import LAYOUT, Rehearsal
 from tests.rehearsal.stand_in import CUT_OFF, Faulty, StandIn
@@ -166,17 +167,33 @@ def test_an_apply_that_is_refused_while_an_array_syncs_is_begun_again_after_that
     changed: Changed, rehearsed: Rehearsal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a power cut an array without a bitmap syncs, and cannot be changed meanwhile: apply says so, and what to wait for."""
-    report = changed(Faulty(syncs=RESUMPTIONS - 1))
+    report = changed(Faulty(syncs=WAITS))
     ends = [said(case, "apply") for case in report["cases"]]
     assert ends == [[], ["ends, once a sync had ended"], ["ends"], ["ends"], ["ends"]]
-    calls = [call for call in rehearsed.twin.calls if "mdadm --wait" in call]
-    assert len(calls) == RESUMPTIONS - 1
-    never = changed(Faulty(syncs=RESUMPTIONS), code=FINDINGS)
+    calls = rehearsed.twin.calls
+    waits = [at for at, call in enumerate(calls) if SYNCED in call]
+    assert len(waits) == WAITS
+    for at in waits:
+        assert "speed_limit_max=400000" in calls[at - 1], "the image has a low one"
+        assert " apply " in next(call for call in calls[at:] if "raidplan" in call)
+    never = changed(Faulty(syncs=WAITS + 1), code=FINDINGS)
     assert [case["as_predicted"] for case in never["cases"]] == [True, False, True, True, True]
+    endless = changed(Faulty(syncs=1, syncs_end=False), code=FINDINGS)
+    assert [case["as_predicted"] for case in endless["cases"]] == [True, False, True, True, True]
+    assert "refused" in said(endless["cases"][1], "apply")[0]
     monkeypatch.setattr(StandIn, "events", lambda _: [b'{"event": "started", "step": "a"}\n{"eve'])
     refused = changed(Faulty(forgets=True), code=FINDINGS)
     assert all("refused" in said(case, "apply")[0] for case in refused["cases"][1:])
-    assert len([call for call in rehearsed.twin.calls if "mdadm --wait" in call]) == 0
+    assert not any(SYNCED in call for call in rehearsed.twin.calls)
+
+
+def test_each_array_that_syncs_is_waited_for_and_no_frozen_one(tmp_path: Path) -> None:
+    for name, action in {"md1": "resync", "md2": "idle", "md3": "frozen", "md4": "recover"}.items():
+        (tmp_path / name / "md").mkdir(parents=True)
+        (tmp_path / name / "md/sync_action").write_text(f"{action}\n")
+    script = SYNCED.replace("/sys/block", str(tmp_path)).replace("mdadm", "echo")
+    waited = subprocess.run(["sh", "-c", script], check=True, capture_output=True, text=True).stdout
+    assert waited == "--wait /dev/md1\n--wait /dev/md4\n"
 
 
 def test_a_writer_that_failed_meanwhile_is_found(changed: Changed) -> None:

@@ -1,4 +1,4 @@
-"""A boot that the emulator spoils begins anew, as long as the guest has read no disk."""
+"""A boot that the emulator spoils begins anew, as long as the guest has written nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from raidplan.twin.server import BootError, Image, boot
+from raidplan.twin.server import BootError, HostError, Image, boot
 from raidplan.twin.server.boot import _TRIES
 from raidplan.twin.server.hardware import VirtualMachine
 from raidplan.twin.server.ssh import Shell
@@ -64,7 +64,7 @@ def test_a_boot_that_the_emulator_spoils_begins_anew(
 
 def test_it_does_not_begin_anew_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     boots = Boots(tmp_path, monkeypatch, *[EARLY] * _TRIES, hangs=True)
-    with pytest.raises(BootError, match="ran code") as raised:
+    with pytest.raises(HostError, match="ran code") as raised:
         boots.power_on()
     assert "kernel_init_freeable" in str(raised.value) and boots.begun == _TRIES
 

@@ -23,6 +23,7 @@ from raidplan.twin.rehearsal.making import make
 from raidplan.twin.rehearsal.observed import acknowledged
 from raidplan.twin.rehearsal.programs import program
 from raidplan.twin.rehearsal.report import Claim, Report, Tried
+from raidplan.twin.rehearsal.resumption import last_events, resumed_apply
 from raidplan.twin.rehearsal.rig import GIVEN, SILENT, Rig, value_of
 from raidplan.twin.rehearsal.stages import (  # fmt: skip
     APPLY_SECONDS,
@@ -34,9 +35,7 @@ from raidplan.twin.rehearsal.stages import (  # fmt: skip
     Wish,
     apply_command,
     apply_plan,
-    last_events,
     put_key_files,
-    resumed_apply,
     start_twin,
 )
 from raidplan.twin.rehearsal.subject import Subject, Unsuited, check_disks
@@ -205,7 +204,7 @@ def _interrupt(run: Run, change: Change, fault: Fault, places: Iterator[Place]) 
         blow = _strike(run, change, fault, place)
     if best and not blow.hit:
         blow = _strike(run, change, fault, best)
-    done, waited = resumed_apply(run, change.rig.twin, NEXT_PLAN, change.plan.host)
+    done, waited = resumed_apply(run, change.rig, NEXT_PLAN, change.plan.host)
     said = done.stdout + done.stderr
     case = Case(blow.place.words, "apply", (), {}, fault)
     tried = _read(change, case, start, blow.written)

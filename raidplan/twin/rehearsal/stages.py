@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from raidplan import __version__
 from raidplan.base.words import duration, listed
@@ -18,11 +16,9 @@ from raidplan.layout.model import Layout
 from raidplan.twin.rehearsal import typist
 from raidplan.twin.rehearsal.host import CONSOLE, EMULATION, emulator
 from raidplan.twin.rehearsal.programs import program
-from raidplan.twin.rehearsal.rebuild_time import REBUILD_SECONDS
 from raidplan.twin.rehearsal.report import Report, Stage, Tried
 from raidplan.twin.rehearsal.subject import Subject, described
 from raidplan.twin.server import (
-    CommandError,
     Disk,
     Image,
     Link,
@@ -54,13 +50,6 @@ WHOLE, NOTHING, UNCONFIRMED = (
 """The words of `apply` at its end."""
 EVENTS, EVENTS_SECONDS = "/root/apply.events", 30.0
 """The events of the last apply, in the twin; a guest that hangs is not waited for longer."""
-
-RESUMPTIONS = 3
-"""So often is an apply begun that waits for a sync: another array may begin one meanwhile."""
-SYNCED = """\
-for md in /sys/block/md*/md; do
-  [ "$(cat $md/sync_action)" = idle ] || mdadm --wait /dev/$(basename ${md%/md})
-done"""
 
 
 @dataclass(frozen=True)
@@ -208,31 +197,6 @@ def ended_apply(run: Run, twin: Twin, plan: str, host: str) -> Result:
     finally:
         with contextlib.suppress(TwinError):
             run.keep_events(twin.get(EVENTS, timeout=EVENTS_SECONDS) if run.logs else b"")
-
-
-def resumed_apply(run: Run, twin: Twin, plan: str, host: str) -> tuple[Result, bool]:
-    """The end of an apply after an interruption, and whether it had to wait for a sync.
-
-    An array without a bitmap syncs after a power cut; meanwhile `apply` refuses to change it, and asks to be run again afterwards.
-    Raises TwinError where the guest does not say.
-    """
-    waited = False
-    for _ in range(RESUMPTIONS):
-        done = ended_apply(run, twin, plan, host)
-        if done.ok or not any(event.get("case") == "syncing" for event in last_events(twin)):
-            break
-        waited = True
-        twin.run(["sh", "-c", SYNCED], check=False, timeout=REBUILD_SECONDS)
-    return done, waited
-
-
-def last_events(twin: Twin) -> list[Mapping[str, Any]]:
-    """The events of the apply that has ended; none where it had nothing to do. The last one may be cut off, and is left out then."""
-    events = []
-    with contextlib.suppress(CommandError, ValueError):  # no file, no whole line
-        for line in twin.get(EVENTS).splitlines():
-            events.append(json.loads(line))
-    return events
 
 
 def apply_command(plan: str, host: str) -> list[str]:

@@ -36,7 +36,7 @@ _STALE = re.compile(rb"int3: 0000 \[#1\].*kernel_init_freeable", re.DOTALL)
 """The kernel met the breakpoint with which it had replaced an instruction of its own, after it had taken it away again.
 
 No processor does that; QEMU 7.2, which emulates several processors in as many threads, was seen to do it. With
-`kernel_init_freeable` on its stack the kernel had not begun its initramfs: it has read no disk, so that the boot can begin anew.
+`kernel_init_freeable` on its stack the kernel had not begun its initramfs: nothing is written yet, so that the boot can begin anew.
 """
 
 
@@ -44,8 +44,8 @@ class PortTakenError(Exception):
     """Another process took the port between our choice and QEMU's start."""
 
 
-class StaleCodeError(BootError):
-    """QEMU ran code that the kernel had replaced."""
+class StaleCodeError(HostError):
+    """QEMU ran code that the kernel had replaced; of the guest that says nothing."""
 
 
 def power_on(
@@ -112,14 +112,15 @@ def _wait(shell: Shell, process: QemuProcess, console: Console, deadline: float,
     while not shell.greets():
         console.answer()
         ended = process.has_ended()
-        if _STALE.search(console.shown):
+        shown = console.shown
+        if _STALE.search(shown):
             raise StaleCodeError(with_console("QEMU ran code that the kernel had replaced", console.log))
         if ended:
             if "host forwarding" in process.messages:
                 raise PortTakenError
             check_host(process, paths)
             raise BootError(with_console(f"the machine ended while booting: {process.messages}", console.log))
-        if _GIVEN_UP.search(console.shown):
+        if _GIVEN_UP.search(shown):
             raise BootError(with_console("the guest gave up booting", console.log))
         if time.monotonic() > deadline:
             check_host(process, paths)
