@@ -14,7 +14,7 @@ from raidplan.twin.rehearsal.host import emulator
 from tests.kills.cases import Case, adversity_of, by_sector, case_of, cases
 from tests.kills.power import A_LAYOUT as CUTS
 from tests.kills.power import power_cases
-from tests.kills.record import RECORD, add, digest, failed, generator, read, table
+from tests.kills.record import RECORD, add, counts, digest, failed, generator, read, table
 from tests.kills.session import Void, reference, run_case, server
 
 A_LAYOUT = 8
@@ -58,8 +58,8 @@ def wanted(given: argparse.Namespace) -> list[Case]:
 
 def run(given: argparse.Namespace) -> None:
     """All the cases, until the time is over. Raises ValueError for more of a layout than can be told apart."""
-    chosen, end = wanted(given), time.monotonic() + 60 * given.minutes
-    options = ("--power " if given.power else "") + ("--real-initramfs " if given.real_initramfs else "")
+    end = time.monotonic() + 60 * given.minutes
+    chosen = wanted(given) if given.case is not None else _not_on_record(given)
     every = {
         "digest": digest(),
         "generator": generator(),
@@ -68,8 +68,7 @@ def run(given: argparse.Namespace) -> None:
     }
 
     def note(number: int, record: dict[str, object]) -> None:
-        command = f"python -m tests.kills {options}--case {number}"
-        add({**record, **every, "seed": number, "command": command}, given.record)
+        add({**record, **every, "seed": number, "command": _command(number, given)}, given.record)
 
     def void(number: int, error: Void) -> None:
         note(number, {"void": True, "why": str(error)[-1200:]})
@@ -83,6 +82,18 @@ def run(given: argparse.Namespace) -> None:
         for record in record_of(Path(folder), given, chosen, void, goes_on):
             note(record["seed"], record)
             _told(record)
+
+
+def _command(number: int, given: argparse.Namespace) -> str:
+    options = ("--power " if given.power else "") + ("--real-initramfs " if given.real_initramfs else "")
+    return f"python -m tests.kills {options}--case {number}"
+
+
+def _not_on_record(given: argparse.Namespace) -> list[Case]:
+    """The cases that were not yet run with this code."""
+    now, by = digest(), generator()
+    known = {each["command"] for each in read(given.record) if counts(each, now, by) and not each.get("void")}
+    return [case for case in wanted(given) if _command(case.number, given) not in known]
 
 
 def _cuts(

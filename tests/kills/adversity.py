@@ -54,7 +54,7 @@ def draw_adversity(seed: int, *, power: bool = False) -> Adversity:
     again = (round(random.uniform(0.02, 0.9), 3),) if kind in KILLS and random.random() < 0.3 else ()
     return Adversity(
         kind,
-        round(random.uniform(0.02, 1.02), 3),
+        round(random.uniform(0.02, 0.97), 3),
         again,
         random.randrange(DISKS),
         round(random.choice((0.0, 0.0, random.uniform(0, 3))), 2),

@@ -214,7 +214,7 @@ def _changed(random: Random, data: dict[str, Any]) -> dict[str, Any]:
     for array in later["arrays"].values():
         if array["level"] in ("raid5", "raid6"):
             array["stripe_cache_size"] = 2048
-        if array.get("bitmap"):
+        if array.get("bitmap") and array["initial_sync"] == "run":  # while a sync is held, apply refuses
             array["bitmap"] = "none" if array["bitmap"] == "internal" else "internal"
         array["read_ahead"] = "4MiB"
     for name, each in later["filesystems"].items():

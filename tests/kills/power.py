@@ -120,7 +120,7 @@ def _cut(
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(in_guest, twin, do="begin", **case)
         wanted = before["records"] + adversity.share * to.records
-        steps = in_guest(twin, do="reached", wanted=wanted, **case)
+        steps = in_guest(twin, do="reached", first=before["records"], wanted=wanted, **case)
         twin.power_cut()
         with suppress(TwinError):
             running.result()

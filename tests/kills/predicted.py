@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Any
 
 import yaml
 
-from raidplan.base.levels import LEVELS
 from tests.kills.adversity import CONVERGED, OPEN, PERSON, PLANTED, PULLED, Adversity
-from tests.kills.family import FULL, Drawn
+from tests.kills.family import DISKS, FULL, Drawn
 
 Journal = Sequence[tuple[str, str]]
 """The kind and the step of each record that an uninterrupted apply writes."""
 MARGIN = 6
 """So many records may come in another order, or between the moment that is waited for and the pull: steps run side by side."""
+EARLY, LATE = 0.02, 0.95
+"""Shares of an apply at which most layouts have nothing on a disk yet, and at which their arrays are in use."""
 
 
 def predicted(drawn: Drawn, adversity: Adversity, journal: Journal) -> str:
@@ -26,6 +27,17 @@ def predicted(drawn: Drawn, adversity: Adversity, journal: Journal) -> str:
     if adversity.kind == PULLED:
         return _pulled(drawn, adversity.disk, _Moment(drawn, journal, adversity.share * len(journal)))
     return CONVERGED
+
+
+def foreseeable(drawn: Drawn, adversity: Adversity, journal: Journal) -> Adversity:
+    """The adversity itself, if it can be said before the run how it ends; else that of another moment, or of another disk."""
+    disks = (adversity.disk, *(disk for disk in range(DISKS) if disk != adversity.disk))
+    every = (
+        replace(adversity, disk=disk, share=share)
+        for disk in disks
+        for share in (adversity.share, LATE, EARLY)
+    )
+    return next((each for each in every if predicted(drawn, each, journal) != OPEN), adversity)
 
 
 def predicted_if_won(drawn: Drawn, adversity: Adversity, journal: Journal) -> str:
@@ -56,9 +68,10 @@ class _Moment:
 
 
 def _pulled(drawn: Drawn, disk: int, moment: _Moment) -> str:
-    """Before anything is made of what the disk offers, the next apply finds it as it was. Once an array with redundancy that is in
-    use has lost a member, no boot and no apply puts that back: a person does. Of all else (a spare, a journal, an array that nobody
-    uses yet and that mdadm may stop, what has no redundancy, an old array) the order of events within a second decides.
+    """Before anything is made of what the disk offers, the next apply finds it as it was. Once an array that is in use has lost
+    a member, no boot and no apply puts that back: a person does, also where there is no redundancy, for md calls such an array broken
+    until it is stopped. Of all else (a spare, a journal, an array that nobody uses yet and that mdadm may stop, an old array) the
+    order of events within a second decides.
     """
     layout = yaml.safe_load(drawn.text)
     offered = {f"k{disk}.a", f"k{disk}.b"}
@@ -69,11 +82,10 @@ def _pulled(drawn: Drawn, disk: int, moment: _Moment) -> str:
     if disk not in FULL.get(drawn.old, ()) and moment.before(makers):
         return CONVERGED
     for name in used:
-        array = arrays[name]
-        degraded = LEVELS[array["level"]].redundant and offered & {*array["members"]}
+        member = offered & {*arrays[name]["members"]}
         made = [f"array.{name}.create", f"array.{name}.open"]
         users = users_of(layout, name)
-        if degraded and users and moment.after([*made, *users]):
+        if member and users and moment.after([*made, *users]):
             return PERSON
     return OPEN
 

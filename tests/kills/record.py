@@ -105,7 +105,7 @@ def table(records: Iterable[Mapping[str, Any]], now: str, by: str) -> str:
         for each in counted
         if each["result"] == OPEN
     ]
-    lines += [f"void: {each['command']}: {each['why'][:300]}" for each in void]
+    lines += [f"void: {each['command']}: {each['why'][-300:]}" for each in void]
     return "\n".join(lines)
 
 

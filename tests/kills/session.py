@@ -17,7 +17,7 @@ from raidplan.twin.server import CommandTimeoutError, Disk, Twin, UnreachableErr
 from raidplan.twin.server.recipe import PACKAGES, Recipe
 from tests.kills.adversity import CONVERGED, LOST, OPEN, PERSON, STUCK, Adversity
 from tests.kills.family import DISKS, HOST, OLD, PREFIX, SIZE, Drawn
-from tests.kills.predicted import Journal, predicted, predicted_if_won, targets
+from tests.kills.predicted import Journal, foreseeable, predicted, predicted_if_won, targets
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import NODE
 from tests.machine.servers import SIDE_BY_SIDE
@@ -173,6 +173,7 @@ def referred(drawn: Drawn, found: Mapping[str, Any]) -> Reference:
 def run_case(twin: Twin, to: Reference, adversity: Adversity) -> dict[str, Any]:
     """The record of one case from the state READY."""
     began = time.monotonic()
+    adversity = foreseeable(to.drawn, adversity, to.journal)
     twin.restore(READY)
     outcome: dict[str, Any]
     try:

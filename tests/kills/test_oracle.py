@@ -25,9 +25,9 @@ from tests.kills import __main__ as command
 from tests.kills import bare_tools, in_guest
 from tests.kills.adversity import CONVERGED, LOST, OPEN, PERSON, STUCK, Adversity
 from tests.kills.cases import PLACES, Case, case_of, cases
-from tests.kills.family import Drawn, draw
+from tests.kills.family import DISKS, Drawn, draw
 from tests.kills.power import power_cases
-from tests.kills.predicted import predicted, targets, users_of
+from tests.kills.predicted import EARLY, LATE, foreseeable, predicted, targets, users_of
 from tests.kills.record import read, table
 from tests.kills.session import Reference, Void, judged, referred
 
@@ -230,6 +230,15 @@ ORDER = ["disk.k0.partition", *(f"other.{n}" for n in range(6)), "array.main.cre
 JOURNAL = [(kind, step) for step in ORDER for kind in ("intent", "ended")]
 
 
+def _plan(folder: Path, text: str) -> list[str]:
+    """The ids of its steps."""
+    file = folder / "layout.yaml"
+    file.write_text(text)
+    plan, _ = pipeline.plan(pipeline.check(str(file)))
+    assert plan
+    return [step.id for step in plan.steps]
+
+
 def pulled(
     share: float, disk: int, level: str = "raid1", kind: str = "fresh", spare: str = "", old: str = ""
 ) -> str:
@@ -244,7 +253,8 @@ def test_whether_a_pulled_disk_needs_a_person_is_said_before_the_run() -> None:
     assert (pulled(12 / 42, 0), pulled(26 / 42, 0)) == (OPEN, OPEN), (
         "steps that run side by side may come in another order"
     )
-    assert pulled(0.9, 0, level="raid0") == OPEN, "mdadm may stop what is not in use"
+    assert pulled(0.9, 0, level="raid0") == PERSON, "md calls it broken until it is stopped"
+    assert pulled(0.45, 0, level="raid0") == OPEN, "mdadm may stop what is not in use"
     assert pulled(0.9, 2, spare=", spares: [k2.a]") == OPEN and pulled(0.9, 2) == OPEN
     assert {pulled(share, 3) for share in (0.1, 0.5, 0.9)} == {CONVERGED}, "of no use to the layout"
     assert pulled(0.1, 0, kind="change") == PERSON, "the array is there from the beginning"
@@ -255,14 +265,65 @@ def test_whether_a_pulled_disk_needs_a_person_is_said_before_the_run() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("share", "disk", "kind", "old", "instead"),
+    [
+        (0.1, 0, "fresh", "", (0.1, 0, CONVERGED)),
+        (0.45, 0, "fresh", "", (LATE, 0, PERSON)),
+        (0.45, 2, "fresh", "", (EARLY, 2, CONVERGED)),
+        (0.1, 2, "change", "", (0.1, 0, PERSON)),
+        (0.1, 2, "wipe", "partitions", (0.1, 2, CONVERGED)),
+        (0.1, 0, "wipe", "LVM", (LATE, 0, PERSON)),
+    ],
+)
+def test_a_pull_whose_end_a_second_decides_is_another_one(
+    share: float, disk: int, kind: str, old: str, instead: tuple[float, int, str]
+) -> None:
+    drawn = Drawn(1, kind, LAYOUT.replace("LEVEL", "raid1").replace("SPARE", ""), old=old)
+    found = foreseeable(drawn, Adversity("disk pulled", share, disk=disk), JOURNAL)
+    assert (found.share, found.disk, predicted(drawn, found, JOURNAL)) == instead
+
+
+def test_the_end_of_every_random_pull_is_said_before_the_run(tmp_path: Path) -> None:
+    """With a journal that has the steps in the order of the plan, as that of an apply has them but for what runs side by side."""
+    for drawn in map(draw, range(40)):
+        steps = [
+            step
+            for step in _plan(tmp_path, drawn.text)
+            if drawn.kind != "change" or step.startswith("config")
+        ]
+        journal = [(kind, step) for step in steps for kind in ("intent", "ended")]
+        for disk in range(DISKS):
+            adversity = foreseeable(drawn, Adversity("disk pulled", 0.5, disk=disk), journal)
+            assert predicted(drawn, adversity, journal) != OPEN, drawn.text
+
+
+def test_a_held_sync_meets_no_change_of_the_bitmap() -> None:
+    """apply refuses that, rightly: it is no case."""
+    changed = [drawn for drawn in map(draw, range(300)) if drawn.kind == "change"]
+    bitmaps = {True: 0, False: 0}
+    for drawn in changed:
+        before, after = (yaml.safe_load(text)["arrays"] for text in (drawn.before, drawn.text))
+        for name, array in before.items():
+            other = array.get("bitmap") != after[name].get("bitmap")
+            bitmaps[other] += 1
+            assert not (other and array["initial_sync"] != "run")
+    assert all(bitmaps.values())
+
+
+def test_a_run_that_ended_before_is_not_the_end_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_guest, "closed", lambda case: True)
+    found = {}
+    for records in (12, 13):
+        monkeypatch.setattr(in_guest, "progress", lambda case, records=records: records)
+        found[records] = in_guest.over({"first": 12})
+    assert found == {12: False, 13: True}
+
+
 def test_the_steps_of_the_prediction_are_those_of_the_plan(tmp_path: Path) -> None:
     """Else each case of a pulled disk were predicted to converge."""
     for drawn in map(draw, range(12)):
-        file = tmp_path / "layout.yaml"
-        file.write_text(drawn.text)
-        plan, _ = pipeline.plan(pipeline.check(str(file)))
-        assert plan
-        ids, layout = {step.id for step in plan.steps}, yaml.safe_load(drawn.text)
+        ids, layout = {*_plan(tmp_path, drawn.text)}, yaml.safe_load(drawn.text)
         used = [
             step for name in layout["arrays"] for step in (f"array.{name}.create", *users_of(layout, name))
         ]
@@ -561,6 +622,22 @@ def test_the_command_in_a_record_repeats_that_case_alone(
     assert [(each["seed"], each["adversity"], each["layout"]) for each in again] == [
         (last["seed"], last["adversity"], last["layout"])
     ]
+
+
+@pytest.mark.parametrize("options", [[], ["--power"]])
+def test_a_case_that_is_on_record_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: list[str]
+) -> None:
+    """Of this code, and by the same command; one that is asked for by its number is run again."""
+    file, words = tmp_path / "record", ("7", "--each", "8", *options)
+    _, first = ran(monkeypatch, file, "3", *words)
+    _, more = ran(monkeypatch, file, "5", *words)
+    assert more[:3] == first and len(more) == 5 == len({each["seed"] for each in more})
+    _, again = ran(monkeypatch, file, *options, "--case", str(first[0]["seed"]))
+    assert len(again) == 6 and again[-1]["seed"] == first[0]["seed"]
+    monkeypatch.setattr(command, "digest", lambda: "of other code")
+    _, other = ran(monkeypatch, file, "5", *words)
+    assert len(other) == 11
 
 
 @pytest.mark.parametrize("options", [[], ["--power"]])
