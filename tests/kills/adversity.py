@@ -15,12 +15,12 @@ KILLS = ("kill all", "kill raidplan", "kill one")
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 PLANTED = ("foreign sector", "foreign sector midway")
 """Before the first apply, and beside a maker that was killed in its work or a thing that none has begun to make."""
-PULLED = "disk pulled"
+PULLED, STORM = "disk pulled", "udev storm"
 OTHERS = (
     "terminal lost",
     PULLED,
     "root full",
-    "udev storm",
+    STORM,
     "person's create",
     "second raidplan",
     *PLANTED,

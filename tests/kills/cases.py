@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import yaml
 
-from tests.kills.adversity import PLANTED, POWER, Adversity, draw_adversity
+from tests.kills.adversity import PLANTED, POWER, STORM, Adversity, draw_adversity
 from tests.kills.family import DISKS, FULL, Drawn, draw
 from tests.kills.predicted import devices_used
 
@@ -64,7 +64,7 @@ def adversity_of(case: Case, drawn: Drawn, *, power: bool = False) -> Adversity:
     adversity = draw_adversity(case.number, power=power)
     assert power == (adversity.kind == POWER)
     if adversity.kind in PLANTED and drawn.kind == "change":
-        return replace(adversity, kind="udev storm")  # it would lie within our own data
+        return replace(adversity, kind=STORM)  # it would lie within our own data
     if adversity.kind == "foreign sector" and adversity.disk in FULL.get(drawn.old, ()):
         # The yes to what was on that disk may cover it or not.
         return replace(adversity, disk=next(n for n in range(DISKS) if n not in FULL[drawn.old]))

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from bare_tools import checks, decoys, files, look, names, own_arrays, sh
 
-OUT = "/run/kills.out"
+OUT, OVER = "/run/kills.out", "/run/kills.over"
 FULL = "/var/tmp/kills.full"
 HELD = "another raidplan, or a program that one started"
 ENDS_BY_ITSELF = ("mdadm starts it half a minute", "is rebuilding, or waits for its rebuild", "it is syncing")
@@ -72,13 +72,15 @@ def wait(pid, seconds=900):
 
 
 def below(pid):
-    """Every process that it has started, also through others."""
+    """Every process that it has started, also through others, and that still runs."""
     parents = {}
     for stat in glob.glob("/proc/[0-9]*/stat"):
         try:
             with open(stat) as file:
                 number, _, rest = file.read().partition(" (")
-            parents.setdefault(int(rest.rpartition(") ")[2].split()[1]), []).append(int(number))
+            state, parent = rest.rpartition(") ")[2].split()[:2]
+            if state not in "ZX":
+                parents.setdefault(int(parent), []).append(int(number))
         except OSError:
             pass
     found, waiting = [], [pid]
@@ -139,13 +141,7 @@ def killed(kind, pid, draw):
     if kind == "kill raidplan":
         kill(pid)
     elif kind == "kill one":
-        some = below(pid)
-        while not some and ended(pid) is None:
-            time.sleep(0.01)
-            some = below(pid)
-        if not some:
-            return "no process but raidplan itself"
-        kill(draw.choice(some))
+        return "" if killed_one(pid, draw) else "no process but raidplan itself"
     else:
         os.kill(pid, signal.SIGSTOP)
         some = below(pid)
@@ -153,12 +149,24 @@ def killed(kind, pid, draw):
     return ""
 
 
+def killed_one(pid, draw):
+    """Kills one of those that it has started; most live for a moment only, so that it takes more than one try."""
+    while ended(pid) is None:
+        some = below(pid)
+        with contextlib.suppress(ProcessLookupError):
+            if some:
+                os.kill(draw.choice(some), signal.SIGKILL)
+                return True
+        time.sleep(0.01)
+    return False
+
+
 def node(case, disk):
-    for path in glob.glob("/sys/block/sd*"):
-        serial = sh(f"lsblk -dnro SERIAL /dev/{os.path.basename(path)}").strip()
-        if serial == f"{case['prefix']}-{disk}":
-            return "/dev/" + os.path.basename(path)
-    return ""
+    """The node of a disk, by its serial number; "" where there is none."""
+    serials = [line.split() for line in sh("lsblk -dnro SERIAL,NAME").splitlines()]
+    return next(
+        ("/dev/" + each[1] for each in serials if each[0] == f"{case['prefix']}-{disk}" and each[1:]), ""
+    )
 
 
 def progress(case):
@@ -170,9 +178,9 @@ def progress(case):
         return 0
 
 
-def until(case, pid, share, draw, master=None):
-    """Waits until an apply has written that share of the records of a whole one, and a moment; its exit code, or None."""
-    first, wanted = progress(case), share * case["records"]
+def until(case, pid, share, draw, master=None, moment=0.4):
+    """Waits until an apply has written that share of the records of a whole one, and a part of a moment; its exit code, or None."""
+    first, wanted = progress(case), round(share * case["records"], 6)
     while progress(case) - first < wanted:
         code = ended(pid)
         if code is not None:
@@ -180,7 +188,7 @@ def until(case, pid, share, draw, master=None):
         if master is not None:
             drain(master)
         time.sleep(0.01)
-    time.sleep(draw.random() * 0.4)
+    time.sleep(draw.random() * moment)
     return ended(pid)
 
 
@@ -190,18 +198,21 @@ def interrupt(case):
     kind, share = what["kind"], what["share"]
     note = {"kind": kind}
     argv = command(case)
-    storm = threading.Event()
+    disk = node(case, what["disk"])
+    storm, first = threading.Event(), progress(case)
     if kind == "foreign sector":
-        note["plant"] = planted(node(case, what["disk"]), draw, 2 * 2**20, 300 * 2**20)
+        note["plant"] = planted(disk, draw, 2 * 2**20, 300 * 2**20)
         share = 0
     pid, master = start(argv, tty=kind == "terminal lost")
     if kind == "udev storm":
         threading.Thread(target=storming, args=(storm,), daemon=True).start()
-    code = until(case, pid, share, draw, master)
+    moment = 0 if kind == "disk pulled" else 0.4  # its prediction hangs on the record
+    code = until(case, pid, share, draw, master, moment)
     note["interrupted"] = code is None or "plant" in note
     if code is None:
         note["open"] = open_steps(case)
-        note |= act(case, kind, pid, master, draw) or {}
+        note |= act(case, kind, pid, master, draw, disk)
+        note["at"] = progress(case) - first
         note["interrupted"] = "missed" not in note
         code = wait(pid)
     if kind == "foreign sector midway":
@@ -220,7 +231,8 @@ def interrupt(case):
     return note
 
 
-def act(case, kind, pid, master, draw):
+def act(case, kind, pid, master, draw, disk):
+    """Does to the apply what the case says; what is to be noted of it."""
     if kind.startswith("kill") or kind == "foreign sector midway":
         missed = killed(kind, pid, draw)
         return {"missed": missed} if missed else {}
@@ -229,15 +241,14 @@ def act(case, kind, pid, master, draw):
     elif kind == "terminal lost":
         os.close(master)
     elif kind == "disk pulled":
-        device = node(case, case["adversity"]["disk"])
-        with open(f"/sys/block/{os.path.basename(device)}/device/delete", "w") as file:
+        with open(f"/sys/block/{os.path.basename(disk)}/device/delete", "w") as file:
             file.write("1")
     elif kind == "root full":
         sh(
             f"fallocate -l $(df --output=avail -B1 / | tail -1) {FULL}; dd if=/dev/zero of={FULL}.more bs=64k 2>/dev/null; true"
         )
     elif kind == "person's create":
-        part = node(case, case["adversity"]["disk"]) + "1"
+        part = disk + "1"
         done = subprocess.run(
             ["mdadm", "--create", "/dev/md/mine", "--run", "--level=1", "--bitmap=none", "--raid-devices=2", part, "missing"],
             stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -384,8 +395,8 @@ def closed(case):
 
 
 def over(case):
-    """The run that began after `first` records came to its end; an earlier one closed the journal too."""
-    return progress(case) > case["first"] and closed(case)
+    """The run that began after `first` records came to its end, with or without success; an earlier one closed the journal too."""
+    return os.path.exists(OVER) or (progress(case) > case["first"] and closed(case))
 
 
 PROGRAMS = "mdadm|lvchange|vgchange|cryptsetup|mount|umount|swapoff|echo"
@@ -441,7 +452,7 @@ def brought_up():
     sh(
         "umount /srv/*; swapoff -a; vgchange -qq -an; mdadm --stop --scan; mdadm --assemble --scan; vgchange -qq -ay; udevadm settle"
     )
-    sh("systemctl daemon-reload; mount -a")
+    sh("systemctl daemon-reload; fsck -A -M -R -a; mount -a")
 
 
 def converge(case, note):
@@ -524,6 +535,7 @@ def main():
             outcome |= {"open": open_steps(case), "closed": over(case)}
         case "begin":  # the power goes meanwhile
             wait(start(command(case))[0])
+            Path(OVER).touch()
             time.sleep(600)
         case _:
             note = interrupt(case) if case["do"] == "case" else {}

@@ -9,15 +9,16 @@ from typing import Any
 
 import yaml
 
-from tests.kills.adversity import CONVERGED, OPEN, PERSON, PLANTED, PULLED, Adversity
+from raidplan.base.levels import LEVELS
+from tests.kills.adversity import CONVERGED, OPEN, PERSON, PLANTED, PULLED, STORM, Adversity
 from tests.kills.family import DISKS, FULL, Drawn
 
 Journal = Sequence[tuple[str, str]]
 """The kind and the step of each record that an uninterrupted apply writes."""
 MARGIN = 6
 """So many records may come in another order, or between the moment that is waited for and the pull: steps run side by side."""
-EARLY, LATE = 0.02, 0.95
-"""Shares of an apply at which most layouts have nothing on a disk yet, and at which their arrays are in use."""
+SHARES = 50
+"""So many moments of an apply are tried in place of one of which nothing can be said."""
 
 
 def predicted(drawn: Drawn, adversity: Adversity, journal: Journal) -> str:
@@ -25,19 +26,27 @@ def predicted(drawn: Drawn, adversity: Adversity, journal: Journal) -> str:
     if adversity.kind in PLANTED:
         return PERSON
     if adversity.kind == PULLED:
-        return _pulled(drawn, adversity.disk, _Moment(drawn, journal, adversity.share * len(journal)))
+        return _pulled(
+            drawn, adversity.disk, _Moment(drawn, journal, round(adversity.share * len(journal), 6))
+        )
     return CONVERGED
 
 
 def foreseeable(drawn: Drawn, adversity: Adversity, journal: Journal) -> Adversity:
-    """The adversity itself, if it can be said before the run how it ends; else that of another moment, or of another disk."""
+    """The adversity itself, if it can be said before the run how it ends; else that of the nearest moment at which it can, or of
+    another disk, and for a layout whose disks are all of one array without redundancy a storm.
+    """
+    # At the last one, all but the last record is written: the machine is read again.
+    last = 1 - 1 / max(1, len(journal))
+    moments = sorted(
+        [*(n / SHARES for n in range(1, SHARES)), last], key=lambda share: abs(share - adversity.share)
+    )
     disks = (adversity.disk, *(disk for disk in range(DISKS) if disk != adversity.disk))
     every = (
-        replace(adversity, disk=disk, share=share)
-        for disk in disks
-        for share in (adversity.share, LATE, EARLY)
+        replace(adversity, disk=disk, share=share) for disk in disks for share in (adversity.share, *moments)
     )
-    return next((each for each in every if predicted(drawn, each, journal) != OPEN), adversity)
+    storm = replace(adversity, kind=STORM)
+    return next((each for each in every if predicted(drawn, each, journal) != OPEN), storm)
 
 
 def predicted_if_won(drawn: Drawn, adversity: Adversity, journal: Journal) -> str:
@@ -62,16 +71,17 @@ class _Moment:
 
     def after(self, steps: Iterable[str]) -> bool:
         """All that the apply makes of them have ended by then, for sure. A layout that is changed stands from the beginning."""
-        ended = {step for kind, step in self.journal[: max(0, floor(self.at) - MARGIN)] if kind == "ended"}
+        last = ceil(self.at) >= len(self.journal) - 1
+        until = len(self.journal) if last else max(0, floor(self.at) - MARGIN)
+        ended = {step for kind, step in self.journal[:until] if kind == "ended"}
         made = {step for _, step in self.journal}
         return self.drawn.kind == "change" or {step for step in steps if step in made} <= ended
 
 
 def _pulled(drawn: Drawn, disk: int, moment: _Moment) -> str:
-    """Before anything is made of what the disk offers, the next apply finds it as it was. Once an array that is in use has lost
-    a member, no boot and no apply puts that back: a person does, also where there is no redundancy, for md calls such an array broken
-    until it is stopped. Of all else (a spare, a journal, an array that nobody uses yet and that mdadm may stop, an old array) the
-    order of events within a second decides.
+    """Before anything is made of what the disk offers, the next apply finds it as it was. Once an array with redundancy that is in
+    use has lost a member, no boot and no apply puts that back: a person does. Of all else (a spare, a journal, an array that nobody
+    uses yet and that mdadm may stop, what has no redundancy, an old array) the order of events within a second decides.
     """
     layout = yaml.safe_load(drawn.text)
     offered = {f"k{disk}.a", f"k{disk}.b"}
@@ -82,10 +92,11 @@ def _pulled(drawn: Drawn, disk: int, moment: _Moment) -> str:
     if disk not in FULL.get(drawn.old, ()) and moment.before(makers):
         return CONVERGED
     for name in used:
-        member = offered & {*arrays[name]["members"]}
+        array = arrays[name]
+        degraded = LEVELS[array["level"]].redundant and offered & {*array["members"]}
         made = [f"array.{name}.create", f"array.{name}.open"]
         users = users_of(layout, name)
-        if member and users and moment.after([*made, *users]):
+        if degraded and users and moment.after([*made, *users]):
             return PERSON
     return OPEN
 

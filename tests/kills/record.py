@@ -65,11 +65,14 @@ def counts(record: Mapping[str, Any], now: str, by: str) -> bool:
 
 
 def once(records: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Each case once, however often it was repeated: as it ended otherwise than predicted, if it ever did."""
+    """Each case once, however often it was repeated: as it ended otherwise than predicted, if it ever did. What was void counts only
+    as long as nothing else came of that case.
+    """
     found: dict[str, Mapping[str, Any]] = {}
     for each in records:
         known = found.get(each["command"])
-        found[each["command"]] = known if known and failed(known) else each
+        stays = known and (each.get("void") or (failed(known) and not known.get("void")))
+        found[each["command"]] = known if known and stays else each
     return [*found.values()]
 
 

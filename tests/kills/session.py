@@ -114,7 +114,7 @@ def made_ready(twin: Twin, *, real_initramfs: bool = False) -> None:
     twin.run(["sh", "-c", DECOYS])
 
 
-def in_guest(twin: Twin, timeout: float = 900, **case: object) -> dict[str, Any]:
+def in_guest(twin: Twin, timeout: float = 1500, **case: object) -> dict[str, Any]:
     """What the script in the server makes of a case."""
     done = twin.run(
         ["python3", "-I", f"/root/{SCRIPTS[0]}"], stdin=json.dumps(case).encode(), timeout=timeout
@@ -213,6 +213,7 @@ def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> d
         "ended": ended,
         "interrupted": bool(note.get("interrupted")),
         "open": note.get("open", []),
+        "at": note.get("at"),
         "won": note.get("won"),
         "applies": outcome.get("applies", 0),
         "why": "" if result == expected and ended == CONVERGED else why[-1200:],

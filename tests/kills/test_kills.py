@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 from signal import SIGKILL
+from threading import Timer
 from time import sleep
 from typing import Any
 
@@ -166,6 +167,18 @@ def runs(pid: int) -> bool:
     return stat.exists() and ") Z " not in stat.read_text()
 
 
+def test_who_is_dead_already_is_not_killed() -> None:
+    """A process that nobody waits for."""
+    pid, _ = in_guest.start(["sh", "-c", "setsid sleep 0.5 & exec sleep 60"])
+    while not (some := in_guest.below(pid)):
+        sleep(0.01)
+    while runs(some[0]):
+        sleep(0.01)
+    assert in_guest.below(pid) == [] and Path(f"/proc/{some[0]}").exists()
+    Timer(0.3, in_guest.kill, [pid]).start()
+    assert in_guest.killed("kill one", pid, Random(1)) == "no process but raidplan itself"
+
+
 @pytest.mark.parametrize("kind", KILLS)
 def test_a_kill_ends_what_it_is_to_end(kind: str) -> None:
     pid, some = family("setsid sh -c 'sleep 60; true' & wait")
@@ -232,6 +245,14 @@ def test_a_case_that_is_repeated_counts_once_and_as_it_failed() -> None:
     said = table(every, "now", "it")
     assert "2 cases" in said and "| all | 2 | 0 | 0 | 0 | 2 | 0 | 0 |" in said
     assert said.count("otherwise: ") == 2 and "predicted converged: first" in said
+
+
+def test_what_was_void_once_counts_as_what_it_is_the_next_time() -> None:
+    void = {**record(), "void": True, "why": "a timeout"}
+    assert "void: " in table([void], "now", "it")
+    for every in ([void, record()], [record(), void]):
+        said = table(every, "now", "it")
+        assert "1 cases" in said and "void: " not in said
 
 
 def test_the_version_of_the_generator_is_that_of_all_that_draws_and_judges(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from fnmatch import fnmatch
+from math import ceil
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,7 +28,7 @@ from tests.kills.adversity import CONVERGED, LOST, OPEN, PERSON, STUCK, Adversit
 from tests.kills.cases import PLACES, Case, case_of, cases
 from tests.kills.family import DISKS, Drawn, draw
 from tests.kills.power import power_cases
-from tests.kills.predicted import EARLY, LATE, foreseeable, predicted, targets, users_of
+from tests.kills.predicted import foreseeable, predicted, targets, users_of
 from tests.kills.record import read, table
 from tests.kills.session import Reference, Void, judged, referred
 
@@ -253,8 +254,7 @@ def test_whether_a_pulled_disk_needs_a_person_is_said_before_the_run() -> None:
     assert (pulled(12 / 42, 0), pulled(26 / 42, 0)) == (OPEN, OPEN), (
         "steps that run side by side may come in another order"
     )
-    assert pulled(0.9, 0, level="raid0") == PERSON, "md calls it broken until it is stopped"
-    assert pulled(0.45, 0, level="raid0") == OPEN, "mdadm may stop what is not in use"
+    assert pulled(0.9, 0, level="raid0") == OPEN, "what is on it may be damaged, and a person has to look"
     assert pulled(0.9, 2, spare=", spares: [k2.a]") == OPEN and pulled(0.9, 2) == OPEN
     assert {pulled(share, 3) for share in (0.1, 0.5, 0.9)} == {CONVERGED}, "of no use to the layout"
     assert pulled(0.1, 0, kind="change") == PERSON, "the array is there from the beginning"
@@ -269,11 +269,11 @@ def test_whether_a_pulled_disk_needs_a_person_is_said_before_the_run() -> None:
     ("share", "disk", "kind", "old", "instead"),
     [
         (0.1, 0, "fresh", "", (0.1, 0, CONVERGED)),
-        (0.45, 0, "fresh", "", (LATE, 0, PERSON)),
-        (0.45, 2, "fresh", "", (EARLY, 2, CONVERGED)),
+        (0.45, 0, "fresh", "", (0.72, 0, PERSON)),
+        (0.45, 2, "fresh", "", (0.32, 2, CONVERGED)),
         (0.1, 2, "change", "", (0.1, 0, PERSON)),
         (0.1, 2, "wipe", "partitions", (0.1, 2, CONVERGED)),
-        (0.1, 0, "wipe", "LVM", (LATE, 0, PERSON)),
+        (0.1, 0, "wipe", "LVM", (0.72, 0, PERSON)),
     ],
 )
 def test_a_pull_whose_end_a_second_decides_is_another_one(
@@ -282,6 +282,15 @@ def test_a_pull_whose_end_a_second_decides_is_another_one(
     drawn = Drawn(1, kind, LAYOUT.replace("LEVEL", "raid1").replace("SPARE", ""), old=old)
     found = foreseeable(drawn, Adversity("disk pulled", share, disk=disk), JOURNAL)
     assert (found.share, found.disk, predicted(drawn, found, JOURNAL)) == instead
+
+
+def test_a_storm_is_in_place_of_a_pull_of_which_nothing_can_be_said() -> None:
+    pull = Adversity("disk pulled", 0.5)
+    text = LAYOUT.replace("LEVEL", "raid0").replace("SPARE", "")
+    drawn = Drawn(1, "change", text)
+    assert foreseeable(drawn, pull, JOURNAL) == replace(pull, disk=3)
+    everywhere = replace(drawn, text=text.replace("k1.a", "k1.a, k2.a, k3.a"))
+    assert foreseeable(everywhere, pull, JOURNAL) == replace(pull, kind="udev storm")
 
 
 def test_the_end_of_every_random_pull_is_said_before_the_run(tmp_path: Path) -> None:
@@ -311,13 +320,27 @@ def test_a_held_sync_meets_no_change_of_the_bitmap() -> None:
     assert all(bitmaps.values())
 
 
-def test_a_run_that_ended_before_is_not_the_end_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_ended_before_is_not_the_end_of_the_next(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(in_guest, "closed", lambda case: True)
+    monkeypatch.setattr(in_guest, "OVER", str(tmp_path / "over"))
     found = {}
     for records in (12, 13):
         monkeypatch.setattr(in_guest, "progress", lambda case, records=records: records)
         found[records] = in_guest.over({"first": 12})
     assert found == {12: False, 13: True}
+    (tmp_path / "over").touch()
+    monkeypatch.setattr(in_guest, "closed", lambda case: False)
+    assert in_guest.over({"first": 13}), "it ended without success"
+
+
+def test_a_pull_at_the_last_record_meets_arrays_in_use() -> None:
+    """Then only the machine is read again, whatever the order of the steps was."""
+    last = [*JOURNAL[: JOURNAL.index(("ended", "filesystem.top.mount")) + 1], ("close", "")]
+    drawn = Drawn(1, "fresh", LAYOUT.replace("LEVEL", "raid1").replace("SPARE", ""))
+    found = foreseeable(drawn, Adversity("disk pulled", 0.7), last)
+    assert ceil(found.share * len(last)) == len(last) - 1 and predicted(drawn, found, last) == PERSON
 
 
 def test_the_steps_of_the_prediction_are_those_of_the_plan(tmp_path: Path) -> None:
@@ -635,6 +658,8 @@ def test_a_case_that_is_on_record_is_left_out(
     assert more[:3] == first and len(more) == 5 == len({each["seed"] for each in more})
     _, again = ran(monkeypatch, file, *options, "--case", str(first[0]["seed"]))
     assert len(again) == 6 and again[-1]["seed"] == first[0]["seed"]
+    file.write_text(file.read_text().replace('"result": "converged"', '"result": "stuck"', 1))
+    assert ran(monkeypatch, file, "5", *words)[0] == 1, "on record is how it failed"
     monkeypatch.setattr(command, "digest", lambda: "of other code")
     _, other = ran(monkeypatch, file, "5", *words)
     assert len(other) == 11
