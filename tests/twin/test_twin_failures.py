@@ -301,12 +301,12 @@ def test_another_order_of_disks_lasts_until_the_next_start_over(
 
 
 @pytest.mark.skipif(not shutil.which("qemu-img"), reason="qemu-img is not installed")
-def test_a_log_that_was_cut_off_is_a_failure_of_the_host(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without room QEMU cannot end it, and which writes were flushed is not known."""
+def test_a_log_that_lacks_an_entry_is_a_failure_of_the_host(
+    twin: Twin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the others begin is not known then, nor which writes were flushed."""
     monkeypatch.setattr(Twin, "_boot", lambda *_: None)
     twin.start_over(logged=True)
-    log_of(twin.disk_file("a")).write_bytes(log((0, 0, b"a" * 1024))[:1024])
-    with pytest.raises(
-        HostError, match=r"disk a: the log of the disk ends in the middle of an entry; .* are free in"
-    ):
+    log_of(twin.disk_file("a")).write_bytes(log((0, 0, b""), (0, 1, b"a" * 512)))
+    with pytest.raises(HostError, match=r"disk a: the log of the disk lacks an entry .* are free in"):
         twin.lose_power(lambda _: False)

@@ -126,8 +126,7 @@ def test_without_a_write_nothing_is_lost(disk: Path) -> None:
     [
         b"\0" * 8,
         b"\0" * SECTOR,
-        log((0, 0, b"a" * SECTOR))[: 2 * SECTOR],
-        log((0, 0, b"a" * SECTOR))[:SECTOR],
+        log((0, 0, b""), (0, 1, b"a" * SECTOR)),
     ],
 )
 def test_what_is_no_log_changes_no_disk(disk: Path, text: bytes) -> None:
@@ -135,6 +134,17 @@ def test_what_is_no_log_changes_no_disk(disk: Path, text: bytes) -> None:
     with pytest.raises(ValueError, match="log"):
         lose_unflushed(disk, ALL)
     assert disk.read_bytes() == b"?" * SIZE
+
+
+@pytest.mark.parametrize("sectors", [5, 6, 7])
+@pytest.mark.parametrize("kept", [ALL, NONE])
+def test_a_write_that_was_being_logged_is_lost(disk: Path, sectors: int, kept: Callable[[int], bool]) -> None:
+    """QEMU was killed before all of it stood in the log, so that nobody was told that it is written."""
+    entries = [(0, 0, b"a" * SECTOR), (FLUSH, 0, b""), (0, 1, b"b" * SECTOR), (0, 2, b"c" * SECTOR)]
+    log_of(disk).write_bytes(log(*entries)[: SECTOR * sectors + 100])
+    whole = sectors > 5
+    assert lose_unflushed(disk, kept) == (whole and kept is NONE)
+    assert disk.read_bytes()[::SECTOR][:3] == (b"ab\0" if whole and kept is ALL else b"a\0\0")
 
 
 def tree(machine: VirtualMachine, folder: Path, driver: str = "scsi-hd") -> dict[str, Any]:

@@ -21,7 +21,7 @@ from raidplan.twin.server.tools import tool
 _SUPERBLOCK, _ENTRY = struct.Struct("<QQQI"), struct.Struct("<QQQQ")
 _MAGIC = 0x6A736677736872
 _FLUSH, _FUA, _DISCARD = 1, 2, 4
-_TORN = "the log of the disk ends in the middle of an entry"
+_TORN = "the log of the disk lacks an entry that came before others"
 
 
 def log_of(disk: Path) -> Path:
@@ -35,9 +35,9 @@ def lose_unflushed(
     """Makes the disk what it was when it was last flushed, and of the later writes those whose numbers are `kept`.
 
     For the disk of a machine that is off, which was blank when it was last switched on, or what the file `before` is: that
-    takes its place. `halted`: it halted at a write, and QEMU flushed all disks by itself then (softmmu/cpus.c, `do_vm_stop`);
-    a flush that comes last, after several writes, is not taken for the guest's. Returns how many writes were lost. Raises
-    OSError, and ValueError for a file that is no log.
+    takes its place. A write that QEMU was logging when it ended had no answer yet, and is lost. `halted`: it halted at a write,
+    and QEMU flushed all disks by itself then (softmmu/cpus.c, `do_vm_stop`); a flush that comes last, after several writes, is
+    not taken for the guest's. Returns how many writes were lost. Raises OSError, and ValueError for a file that is no log.
     """
     entries = [*_entries(_read(log_of(disk)))]
     if not entries:
@@ -136,22 +136,28 @@ def _read(log: Path) -> memoryview:
 
 
 def _entries(log: memoryview) -> Iterator[tuple[int, int, memoryview]]:
-    """Flags, offset and data; none of a log that QEMU has not begun, for want of a write. Raises ValueError."""
+    """Flags, offset and data; none of a log that QEMU has not begun, for want of a write. Raises ValueError.
+
+    QEMU counts an entry before it writes it, and stores the count with a flush of any write that ends meanwhile: at the end of
+    the log there may be less than was counted.
+    """
     if not log:
         return
     if len(log) < _SUPERBLOCK.size:
-        raise ValueError(_TORN)
+        raise ValueError("this is no log of writes")
     magic, _, count, sector = _SUPERBLOCK.unpack_from(log)
     if magic != _MAGIC:
         raise ValueError("this is no log of writes")
     at = sector
     for _ in range(count):
         if at + sector > len(log):
-            raise ValueError(_TORN)
+            return
         place, length, flags, _ = _ENTRY.unpack_from(log, at)
+        if not length and not flags:
+            raise ValueError(_TORN)
         at += sector
         size = 0 if flags & _DISCARD else length * sector
         if at + size > len(log):
-            raise ValueError(_TORN)
+            return
         yield flags, place * sector, log[at : at + size]
         at += size
