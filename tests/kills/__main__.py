@@ -42,12 +42,9 @@ def main() -> int:
     if given.power and given.real_initramfs:
         parser.error("--power takes the quick initramfs")
     run(given)
-    records, now, by = read(given.record), digest(), generator()
-    say(table(records, now, by))
+    say(table(read(given.record), digest(), generator()))
     asked = {_command(case.number, given) for case in wanted(given)}
-    return int(
-        any(map(failed, once(each for each in records if counts(each, now, by) and each["command"] in asked)))
-    )
+    return int(any(failed(each) for each in once(_of_this_code(given)) if each["command"] in asked))
 
 
 def wanted(given: argparse.Namespace) -> list[Case]:
@@ -91,10 +88,14 @@ def _command(number: int, given: argparse.Namespace) -> str:
     return f"python -m tests.kills {options}--case {number}"
 
 
+def _of_this_code(given: argparse.Namespace) -> list[dict[str, Any]]:
+    now, by = digest(), generator()
+    return [each for each in read(given.record) if counts(each, now, by)]
+
+
 def _not_on_record(given: argparse.Namespace) -> list[Case]:
     """The cases that were not yet run with this code."""
-    now, by = digest(), generator()
-    known = {each["command"] for each in read(given.record) if counts(each, now, by) and not each.get("void")}
+    known = {each["command"] for each in _of_this_code(given) if not each.get("void")}
     return [case for case in wanted(given) if _command(case.number, given) not in known]
 
 
