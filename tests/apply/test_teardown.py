@@ -438,12 +438,13 @@ def test_places_that_are_cleared(plan: Plan) -> None:
 
 
 def own_machine(plan: Plan) -> Box:
-    """As the layout says, but for one member that is gone: nothing that anybody wants destroyed by habit."""
+    """As the layout says, but for the metadata of the array: nothing that anybody wants destroyed by habit."""
     steps = {step.id: step for step in plan.steps}
     array = steps["array.data.create"].proof
     assert array is not None
     box = Box()
-    for n, disk in enumerate(("sdb", "sdc")):
+    names = ("sdb", "sdc", "sdd")[: sum(step.phase == "partition" for step in plan.steps)]
+    for n, disk in enumerate(names):
         table = steps[f"disk.d{n}.partition"]
         assert table.proof is not None
         ((start, size),) = table.new_partitions
@@ -451,8 +452,8 @@ def own_machine(plan: Plan) -> Box:
         box.disk(disk, f"PAIR-{n}").table(disk).partition(disk, start=start, size=size, uuid=uuid)
         box.put("table", table.proof.key, **{**table.proof.expect, "disk": f"/dev/{disk}"})
         box.member(f"{disk}1", array.key, "pair:data")
-    box.array("md_data", "sdb1", "sdc1", uuid=array.key, name="pair:data")
-    box.objects["array"][array.key] = {**array.expect, "members": ["missing", array.expect["members"][1]], "node": "/dev/md_data"}  # type: ignore[index]  # fmt: skip
+    box.array("md_data", *(f"{disk}1" for disk in names), uuid=array.key, name="pair:data")
+    box.put("array", array.key, **{**array.expect, "metadata": "1.1", "node": "/dev/md_data"})
     return box.filesystem("md_data", "6f5c7073-8756-5b5a-9d95-9940a233da63", "", "ext4")
 
 
@@ -466,17 +467,55 @@ def test_what_this_layout_made_is_marked_in_the_list(plan: Plan) -> None:
     )
 
 
-def test_an_array_of_ours_that_is_cleared_has_lost_nothing(plan: Plan) -> None:
-    """It is only imagined without its superblocks, and not refused as one that lost them."""
+@pytest.mark.parametrize("is_open", [False, True])
+def test_an_array_of_ours_that_is_cleared_has_lost_nothing(is_open: bool, plan: Plan) -> None:
+    """It is only imagined without its superblocks, and not refused as one that lost them; nor is what the open run made on it."""
     box = own_machine(plan)
-    disks = {f"d{n}": disk for n, disk in enumerate(box.disks.values())}
-    (create,) = (step for step in plan.steps if step.id == "array.data.create")
-    below = marks_of_disks(plan, disks)
-    made = frozenset(made_by(step) for step in plan.steps if step.creates)
-    past = Past(made=made, standing=marks(plan, disks), below=below)
+    past = past_of(plan, box)
+    if is_open:
+        ended = tuple(step.id for step in plan.steps)
+        past = replace(past, is_open=True, ended=frozenset(ended), order=ended, run=ended)
     decision = decided(plan, box, past)
+    (create,) = (step for step in plan.steps if step.id == "array.data.create")
     assert decision.refusals == () and create.proof
     assert f"teardown.array.{create.proof.key}.stop" in {step.id for step in decision.left.steps}
+
+
+def past_of(plan: Plan, box: Box) -> Past:
+    """The journal of a run that made all of the plan, and is closed."""
+    disks = {f"d{n}": disk for n, disk in enumerate(box.disks.values())}
+    made = frozenset(made_by(step) for step in plan.steps if step.creates)
+    own = marks(plan, disks)
+    return Past(made=made, standing=own, marks=own, below=marks_of_disks(plan, disks))
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("now", [(0, 2), (2, 1), ("missing", 1), (1, 0), (2, "missing")])
+def test_an_array_of_ours_with_other_members_is_never_made_anew(
+    now: tuple[int | str, ...], is_open: bool, tmp_path: Path
+) -> None:
+    """md fills the slot of a member that fails with a spare, which is no wish of anybody for an array without the data."""
+    refusals = []
+    for text in (LAYOUT, CAREFUL):
+        plan = plan_of(text.replace("<0-1>", "<0-2>").replace("[d<0-2>]", "[d<0-1>], spares: [d2]"), tmp_path)
+        box = finished(plan)
+        ((uuid, array),) = box.objects["array"].items()
+        devices = [*array["members"], *array["spares"]]
+        slots = [each if isinstance(each, str) else devices[each] for each in now]
+        spares = [each for each in array["spares"] if each not in slots]
+        box.put(
+            "array", uuid, **{**array, "members": slots, "spares": spares, "degraded": slots.count("missing")}
+        )
+        past = past_of(plan, box)
+        if is_open:
+            ended = tuple(step.id for step in plan.steps)
+            past = replace(past, is_open=True, ended=frozenset(ended), order=ended, run=ended)
+        decision = decided(plan, box, past)
+        assert decision.left.lost == () and not [step.id for step in decision.left.steps if step.creates]
+        assert "superblocks-lost" not in {each.code for each in decision.refusals}
+        refusals.append([(each.code, each.case, each.figures) for each in decision.refusals])
+    assert refusals[0] == refusals[1]
+    assert {code for code, *_ in refusals[0]} == {"differs"}
 
 
 def test_only_the_partitions_are_cleared_where_the_table_is_as_planned(plan: Plan) -> None:
@@ -504,9 +543,9 @@ def finished(plan: Plan) -> Box:
             files[step.action.file] = {"content": text, "size": len(text)}
     box = own_machine(plan)
     box.objects = {**objects, "file": files}  # type: ignore[assignment]
-    for n, disk in enumerate(("/dev/sdb", "/dev/sdc")):
+    for n, disk in enumerate(box.disks.values()):
         key = next(step.proof.key for step in plan.steps if step.proof and step.id == f"disk.d{n}.partition")
-        box.objects["table"][key]["disk"] = disk
+        box.objects["table"][key]["disk"] = disk.node
     box.objects["array"][next(iter(box.objects["array"]))]["sync_held"] = False
     return box
 

@@ -24,10 +24,10 @@ from raidplan.apply.change.members import can_be_filled, is_rebuilt, members
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal
 from raidplan.facts import Machine
-from raidplan.facts.machine import Properties
+from raidplan.facts.machine import Properties, texts
 from raidplan.facts.prove import Deviation, differing
 from raidplan.plan.identities import device_names
-from raidplan.plan.step import Plan, Step
+from raidplan.plan.step import Plan, Proof, Step
 
 MADE_ONCE = ("mapping", "volume", "volume_group")
 """Objects that no step may make again, although nothing shows through them that a guard could see."""
@@ -62,7 +62,7 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
     if "members" in by_name and not can_be_filled(_difference("members", step, found, machine, plan, past)):
         fixed.append("members")
     # Kept in the plan, so that it is known what it would write over, where the layout says `wipe: true`.
-    steps = [step] if fixed and step.creates else []
+    steps = [step] if fixed and step.creates and not _has_other_members(step.proof, fixed, found) else []
     if PLACES.get(step.proof.kind) in by_name:
         refusals += copy_elsewhere(step, found, machine)
     if refusals:
@@ -80,6 +80,13 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
             differ = tuple(replace(each, names=names) for each in by_name[name])
             refusals.append(replace(error.refusal, place=step.because, line=step.line, deviations=differ))
     return steps, refusals
+
+
+def _has_other_members(proof: Proof, fixed: Collection[str], found: Properties) -> bool:
+    """Whether all that `apply` cannot change of an array is which devices have its slots: md itself removes a member that fails, and
+    fills its slot with a spare, so this is no wish for another array."""
+    slots = (texts(found.get("members")), texts(proof.expect.get("members")))
+    return proof.kind == "array" and {*fixed} == {"members"} and len(slots[0]) == len(slots[1])
 
 
 def follows_policy(differing: Collection[str]) -> bool:

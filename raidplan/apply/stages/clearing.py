@@ -16,7 +16,7 @@ from raidplan.apply.teardown.teardown import take_apart
 from raidplan.facts import Machine
 from raidplan.facts.device_stack import Stack
 from raidplan.plan.origin import TEARDOWN, id_of_stop
-from raidplan.plan.step import Plan
+from raidplan.plan.step import Plan, Proof
 
 
 def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
@@ -30,16 +30,27 @@ def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
 
     def compare(either: Machine, blank: frozenset[str]) -> tuple[Plan, list[Refusal]]:
         known = replace(past, given_up=given_up | blank)
-        return compare_by_present_uuids(layout, either, _as_if_stopped(known, machine, either))
+        return compare_by_present_uuids(layout, either, _as_if_cleared(known, layout, machine, either))
 
     gone = devices_of_gone(layout, machine, past)
     return take_apart(layout, machine, disks, compare, past.made, earlier, gone)
 
 
-def _as_if_stopped(past: Past, machine: Machine, either: Machine) -> Past:
-    """The past in which this run has stopped the arrays that are only imagined away: they are given up, and have lost nothing."""
+def _as_if_cleared(past: Past, plan: Plan, machine: Machine, either: Machine) -> Past:
+    """The past in which this run has cleared what is only imagined away: the arrays are given up, and no step has ended of which the
+    object is missing there, so that nothing counts as lost."""
     arrays = machine.objects.get("array", {}).keys() - either.objects.get("array", {}).keys()
-    return replace(past, begun=past.begun | {id_of_stop(uuid) for uuid in arrays}) if arrays else past
+    cleared = {
+        step.id
+        for step in plan.steps
+        if step.proof and _is_there(step.proof, machine) and not _is_there(step.proof, either)
+    }
+    return replace(past, begun=past.begun | {id_of_stop(uuid) for uuid in arrays}, ended=past.ended - cleared)
+
+
+def _is_there(proof: Proof, machine: Machine) -> bool:
+    """The machine has the object of a step."""
+    return machine.observe(proof.kind, proof.key) is not None
 
 
 def _begun_clearing(resumed: Resumed) -> BegunClearing:

@@ -143,11 +143,9 @@ def _entries(log: memoryview) -> Iterator[tuple[int, int, memoryview]]:
     """
     if not log:
         return
-    if len(log) < _SUPERBLOCK.size:
+    if len(log) < _SUPERBLOCK.size or _SUPERBLOCK.unpack_from(log)[0] != _MAGIC:
         raise ValueError("this is no log of writes")
-    magic, _, count, sector = _SUPERBLOCK.unpack_from(log)
-    if magic != _MAGIC:
-        raise ValueError("this is no log of writes")
+    _, _, count, sector = _SUPERBLOCK.unpack_from(log)
     at = sector
     for _ in range(count):
         if at + sector > len(log):
