@@ -49,6 +49,8 @@ IMPOSSIBLE: Mapping[Reason, Advice] = {
 
 HEADERS = {"headers": ("header-lost", "header-lost-kept"), "keyed": ("no-key", "no-key-kept")}
 """By property of an encryption: the case without a copy of its header, and with one."""
+DAMAGED = frozenset(("header-damaged", *(case for cases in HEADERS.values() for case in cases)))
+"""The cases of a header that is damaged, or that no key opens."""
 
 
 def header_by_hand(name: str, node: str, found: Properties, kept: str, opened: str) -> Advice | None:

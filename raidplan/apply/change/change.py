@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from raidplan.apply.change.array_by_hand import policy_by_apply
+from raidplan.apply.change.by_hand import DAMAGED
 from raidplan.apply.change.change_array import consistency, redundancy, spares
 from raidplan.apply.change.change_contents import (
     activate,
@@ -27,12 +28,14 @@ from raidplan.facts import Machine
 from raidplan.facts.machine import Properties, texts
 from raidplan.facts.prove import Deviation, differing
 from raidplan.plan.identities import device_names
-from raidplan.plan.step import Plan, Proof, Step
+from raidplan.plan.step import Plan, Step
 
 MADE_ONCE = ("mapping", "volume", "volume_group")
 """Objects that no step may make again, although nothing shows through them that a guard could see."""
 IN_USE = ("mount", "swap")
 """Objects that are not brought into line by the step that begins their use, once they are in use."""
+CHOSEN = frozenset(("level", "layout", "chunk", "metadata"))
+"""The properties of an array that stay as they were chosen, whatever becomes of its members."""
 
 
 def stands(step: Step, machine: Machine) -> bool:
@@ -61,14 +64,13 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
     fixed = [name for name in by_name if (step.proof.kind, name) not in IN_PLACE]
     if "members" in by_name and not can_be_filled(_difference("members", step, found, machine, plan, past)):
         fixed.append("members")
-    # Kept in the plan, so that it is known what it would write over, where the layout says `wipe: true`.
-    steps = [step] if fixed and step.creates and not _has_other_members(step.proof, fixed, found) else []
     if PLACES.get(step.proof.kind) in by_name:
         refusals += copy_elsewhere(step, found, machine)
     if refusals:
-        return steps, refusals
+        return _made_anew(step, found, by_name, refusals) if fixed else [], refusals
     if fixed and "consistency" in by_name and not policy_by_apply(found, step.proof.expect):
         fixed.append("consistency")
+    steps: list[Step] = []
     for name in fixed or by_name:
         difference = _difference(name, step, found, machine, plan, past)
         try:
@@ -79,14 +81,30 @@ def changes(step: Step, machine: Machine, plan: Plan, past: Past) -> tuple[list[
             names = device_names(plan)
             differ = tuple(replace(each, names=names) for each in by_name[name])
             refusals.append(replace(error.refusal, place=step.because, line=step.line, deviations=differ))
-    return steps, refusals
+    return _made_anew(step, found, by_name, refusals) if fixed else steps, refusals
 
 
-def _has_other_members(proof: Proof, fixed: Collection[str], found: Properties) -> bool:
-    """Whether all that `apply` cannot change of an array is which devices have its slots: md itself removes a member that fails, and
-    fills its slot with a spare, so this is no wish for another array."""
-    slots = (texts(found.get("members")), texts(proof.expect.get("members")))
-    return proof.kind == "array" and {*fixed} == {"members"} and len(slots[0]) == len(slots[1])
+def _made_anew(
+    step: Step, found: Properties, by_name: Collection[str], refusals: Collection[Refusal]
+) -> list[Step]:
+    """The step itself, kept in the plan so that it is known what it would write over where the layout says `wipe: true`.
+
+    Not for what becomes of an object without a person's wish for another one: md fills the slot of a member that fails with a
+    spare, sizes follow from other changes, and a bad sector takes a header. A person mends that.
+    """
+    assert step.proof is not None
+    expect, cases = step.proof.expect, {each.case for each in refusals}
+    match step.proof.kind:
+        case "array":
+            slots = [len(texts(each.get("members"))) for each in (found, expect)]
+            is_wish = slots[0] != slots[1] or "new-array" in cases or not CHOSEN.isdisjoint(by_name)
+        case "encryption":
+            is_wish = cases.isdisjoint(DAMAGED)
+        case "filesystem" | "physical_volume":
+            is_wish = any("commands" not in each.figures for each in refusals)
+        case _:
+            is_wish = True
+    return [step] if step.creates and is_wish else []
 
 
 def follows_policy(differing: Collection[str]) -> bool:

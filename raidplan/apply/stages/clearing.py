@@ -37,8 +37,8 @@ def clear(asked: Asked, matched: Matched, resumed: Resumed) -> Cleared:
 
 
 def _as_if_cleared(past: Past, plan: Plan, machine: Machine, either: Machine) -> Past:
-    """The past in which this run has cleared what is only imagined away: the arrays are given up, and no step has ended of which the
-    object is missing there, so that nothing counts as lost."""
+    """The past in which this run has cleared what is only imagined away: the arrays are given up, and no step has ended whose object
+    is missing for that, so that nothing counts as lost."""
     arrays = machine.objects.get("array", {}).keys() - either.objects.get("array", {}).keys()
     cleared = {
         step.id
