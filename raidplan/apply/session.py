@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from raidplan.apply.change.change_array import taken_out
@@ -23,7 +23,7 @@ from raidplan.base.identity import Identity
 from raidplan.plan.codec import plan_digest, plan_to_json
 from raidplan.plan.identities import made_nodes
 from raidplan.plan.origin import LAYOUT, TEARDOWN
-from raidplan.plan.step import Zero
+from raidplan.plan.step import Step, Zero
 
 
 def carry_out(
@@ -89,7 +89,10 @@ def _read_back(decision: Decision, journal: Journal, outcome: Outcome) -> None:
     """Reads the machine again, completes the outcome by what it shows, and closes the journal if all is as planned."""
     world = journal.world
     if outcome.done:
-        world.look_again(*_devices(decision, world), settle=True)
+        # Of a run that failed only those of its own: an event of an old member would assemble what nobody has cleared yet.
+        begun = [step for step in decision.left.steps if step.id not in outcome.not_begun]
+        steps = decision.whole.steps if outcome.complete else begun
+        world.look_again(*_devices(steps, decision, world), settle=True)
     if not outcome.complete:
         return
     world.tools = decision.machine.objects.get("tool")
@@ -109,19 +112,19 @@ def _arrays(decision: Decision) -> dict[str, str]:
     return {str(found.get("node")): uuid for uuid, found in running} | planned
 
 
-def _devices(decision: Decision, world: World) -> list[str]:
-    """The devices of the layout that are there.
+def _devices(steps: Iterable[Step], decision: Decision, world: World) -> list[str]:
+    """The devices that steps write to or make, as far as they are there.
 
     udev may have looked at one before its signature was whole; its database, which lsblk shows, then lacks that.
     """
-    words = (word for step in decision.whole.steps for word in (*step.guard, *step.awaits))
+    words = (word for step in steps for word in (*step.guard, *step.awaits))
     nodes = (decision.nodes.get(Identity.read(word).disk, word) for word in words)
     return [node for node in dict.fromkeys(nodes) if node.startswith("/dev/") and world.exists(node)]
 
 
 def close_what_stands(decision: Decision, journal: Journal) -> list[Refusal]:
     """Closes the journal of a run that was cut off behind its last step; the reason if it took no record."""
-    journal.world.look_again(*_devices(decision, journal.world), settle=True)
+    journal.world.look_again(*_devices(decision.whole.steps, decision, journal.world), settle=True)
     return not_closed(journal)
 
 

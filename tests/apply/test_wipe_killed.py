@@ -162,6 +162,24 @@ def test_a_failed_step_ends_the_hold(tmp_path: Path) -> None:
     assert world.executed[-1] == "udevadm control --reload"
 
 
+class Disks(Old):
+    """The machine has its disks."""
+
+    def exists(self, node: str) -> bool:
+        return node in ("/dev/d0", "/dev/d1") or super().exists(node)
+
+
+@pytest.mark.parametrize("failing", ["mdadm --stop /dev/md127", "udevadm control --reload", ""])
+def test_udev_looks_at_no_old_member_after_a_failed_step(failing: str, tmp_path: Path) -> None:
+    """The hold has ended by then: an event of it would assemble an array that nobody has cleared yet."""
+    plan = plan_of(LAYOUT, tmp_path)
+    _, agreed = undisturbed(plan, Old(plan, tmp_path / "once", machine(tmp_path / "once")))
+    root = tmp_path / "fails"
+    world = Disks(plan, root, machine(root), lie={failing: "failed after all"} if failing else {})
+    assert apply(plan, world, agreed).startswith("stopped: ") == bool(failing)
+    assert world.looked_at[0].isdisjoint({"/dev/d0", "/dev/d1"}) == bool(failing)
+
+
 def test_an_array_that_is_cleared_through_itself_is_in_the_journal_with_its_sectors(tmp_path: Path) -> None:
     """By them the next apply knows what is left in it."""
     plan = plan_of(LAYOUT, tmp_path)
