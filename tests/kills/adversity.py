@@ -38,7 +38,7 @@ class Adversity:
     again: tuple[float, ...] = ()
     disk: int = 0
     pause: float = 0.0
-    """Seconds until the next apply."""
+    """Seconds until the next apply; of a power cut, from a record of the journal on: all that came before that one is flushed."""
     draw: int = 0
     """The seed of what else is random: which process, which sector, which unflushed writes."""
 
@@ -57,6 +57,6 @@ def draw_adversity(seed: int, *, power: bool = False) -> Adversity:
         round(random.uniform(0.02, 0.97), 3),
         again,
         random.randrange(DISKS),
-        round(random.choice((0.0, 0.0, random.uniform(0, 3))), 2),
+        round(random.uniform(0, 3) if power else random.choice((0.0, 0.0, random.uniform(0, 3))), 2),
         random.randrange(2**31),
     )

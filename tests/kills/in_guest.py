@@ -450,7 +450,7 @@ def overwritten(note):
 def brought_up():
     """As a boot does, for which a person can always decide: where a refusal named no command."""
     sh(
-        "umount /srv/*; swapoff -a; vgchange -qq -an; mdadm --stop --scan; mdadm --assemble --scan; vgchange -qq -ay; udevadm settle"
+        "swapoff -a; umount /srv/*; vgchange -qq -an; mdadm --stop --scan; mdadm --assemble --scan; vgchange -qq -ay; udevadm settle"
     )
     sh("systemctl daemon-reload; fsck -A -M -R -a; mount -a")
 
@@ -531,6 +531,9 @@ def main():
             outcome |= {"decoys": decoys(), "files": files(), "records": progress(case)}
         case "reached":
             while progress(case) < case["wanted"] and not over(case):
+                time.sleep(0.02)
+            end = time.monotonic() + case["pause"]
+            while time.monotonic() < end and not over(case):
                 time.sleep(0.02)
             outcome |= {"open": open_steps(case), "closed": over(case)}
         case "begin":  # the power goes meanwhile

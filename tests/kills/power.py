@@ -39,7 +39,7 @@ from tests.twin.service import refit
 
 A_LAYOUT = 5
 KEEP = "tar -C / -cf /root/pristine.tar etc boot"
-RESET = """umount /srv/*; swapoff -a; vgchange -qq -an; for each in /dev/md/*; do mdadm --stop $each; done; mdadm --stop --scan
+RESET = """swapoff -a; umount /srv/*; vgchange -qq -an; for each in /dev/md/*; do mdadm --stop $each; done; mdadm --stop --scan
 rm -rf /var/lib/raidplan /srv /etc/fstab /etc/mdadm /etc/udev/rules.d /etc/systemd/system /boot/initrd*
 tar -C / -xf /root/pristine.tar; systemctl daemon-reload; udevadm control --reload; udevadm settle; sync; true"""
 FAST = b"dev.raid.speed_limit_max = 200000\n"
@@ -120,7 +120,8 @@ def _cut(
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(in_guest, twin, do="begin", **case)
         wanted = before["records"] + adversity.share * to.records
-        steps = in_guest(twin, do="reached", first=before["records"], wanted=wanted, **case)
+        moment = {"first": before["records"], "wanted": wanted, "pause": adversity.pause}
+        steps = in_guest(twin, do="reached", **moment, **case)
         twin.power_cut()
         with suppress(TwinError):
             running.result()
