@@ -89,22 +89,22 @@ def _made_anew(
 ) -> list[Step]:
     """The step itself, kept in the plan so that it is known what it would write over where the layout says `wipe: true`.
 
-    Not for what becomes of an object without a person's wish for another one: md fills the slot of a member that fails with a
-    spare, sizes follow from other changes, and a bad sector takes a header. A person mends that.
+    Only where the layout wants another object, not for what became of the one that stands: md fills the slot of a failed member with
+    a spare, a size follows from another change, a bad sector damages a header. A person mends those by the commands of the refusal.
     """
     assert step.proof is not None
     expect, cases = step.proof.expect, {each.case for each in refusals}
     match step.proof.kind:
         case "array":
             slots = [len(texts(each.get("members"))) for each in (found, expect)]
-            is_wish = slots[0] != slots[1] or "new-array" in cases or not CHOSEN.isdisjoint(by_name)
+            is_wanted = slots[0] != slots[1] or "new-array" in cases or not CHOSEN.isdisjoint(by_name)
         case "encryption":
-            is_wish = cases.isdisjoint(DAMAGED)
+            is_wanted = cases.isdisjoint(DAMAGED)
         case "filesystem" | "physical_volume":
-            is_wish = any("commands" not in each.figures for each in refusals)
+            is_wanted = any("commands" not in each.figures for each in refusals)
         case _:
-            is_wish = True
-    return [step] if step.creates and is_wish else []
+            is_wanted = True
+    return [step] if step.creates and is_wanted else []
 
 
 def follows_policy(differing: Collection[str]) -> bool:
