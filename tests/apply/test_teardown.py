@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
-from raidplan.apply.journal.step_fingerprints import marks, marks_of_disks
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.facts.host import HOLD
 from raidplan.facts.machine import Machine, Trace
@@ -19,6 +18,7 @@ from raidplan.plan.codec import plan_digest, plan_from_json, plan_to_json
 from raidplan.plan.loss import loss
 from raidplan.plan.step import Plan, Proof, Run, WriteBlock, WriteFile, Zero
 from raidplan.render.losses import loss_texts
+from tests.apply.finished import past_of
 from tests.apply.sentences import sentences
 from tests.apply.stacks import (
     GIB,
@@ -467,32 +467,20 @@ def test_what_this_layout_made_is_marked_in_the_list(plan: Plan) -> None:
     )
 
 
-@pytest.mark.parametrize("is_open", [False, True])
-def test_an_array_of_ours_that_is_cleared_has_lost_nothing(is_open: bool, plan: Plan) -> None:
+@pytest.mark.parametrize("closed", [True, False])
+def test_an_array_of_ours_that_is_cleared_has_lost_nothing(closed: bool, plan: Plan, tmp_path: Path) -> None:
     """It is only imagined without its superblocks, and not refused as one that lost them; nor is what the open run made on it."""
     box = own_machine(plan)
-    past = past_of(plan, box)
-    if is_open:
-        ended = tuple(step.id for step in plan.steps)
-        past = replace(past, is_open=True, ended=frozenset(ended), order=ended, run=ended)
-    decision = decided(plan, box, past)
+    decision = decided(plan, box, past_of(plan, box, tmp_path, closed=closed))
     (create,) = (step for step in plan.steps if step.id == "array.data.create")
     assert decision.refusals == () and create.proof
     assert f"teardown.array.{create.proof.key}.stop" in {step.id for step in decision.left.steps}
 
 
-def past_of(plan: Plan, box: Box) -> Past:
-    """The journal of a run that made all of the plan, and is closed."""
-    disks = {f"d{n}": disk for n, disk in enumerate(box.disks.values())}
-    made = frozenset(made_by(step) for step in plan.steps if step.creates)
-    own = marks(plan, disks)
-    return Past(made=made, standing=own, marks=own, below=marks_of_disks(plan, disks))
-
-
-@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("closed", [True, False])
 @pytest.mark.parametrize("now", [(0, 2), (2, 1), ("missing", 1), (1, 0), (2, "missing")])
 def test_an_array_of_ours_with_other_members_is_never_made_anew(
-    now: tuple[int | str, ...], is_open: bool, tmp_path: Path
+    now: tuple[int | str, ...], closed: bool, tmp_path: Path
 ) -> None:
     """md fills the slot of a member that fails with a spare, which is no wish of anybody for an array without the data."""
     refusals = []
@@ -506,11 +494,8 @@ def test_an_array_of_ours_with_other_members_is_never_made_anew(
         box.put(
             "array", uuid, **{**array, "members": slots, "spares": spares, "degraded": slots.count("missing")}
         )
-        past = past_of(plan, box)
-        if is_open:
-            ended = tuple(step.id for step in plan.steps)
-            past = replace(past, is_open=True, ended=frozenset(ended), order=ended, run=ended)
-        decision = decided(plan, box, past)
+        folder = tmp_path / str(len(refusals))
+        decision = decided(plan, box, past_of(plan, box, folder, closed=closed))
         assert decision.left.lost == () and not [step.id for step in decision.left.steps if step.creates]
         assert "superblocks-lost" not in {each.code for each in decision.refusals}
         refusals.append([(each.code, each.case, each.figures) for each in decision.refusals])
