@@ -194,7 +194,16 @@ def test_swap_is_on_with_its_priority(server: Running) -> None:
 
 
 def test_nothing_failed_at_boot(server: Running) -> None:
-    assert server.host.check_output("systemctl --failed --no-legend --plain") == ""
+    """A busy host needs more than 30 seconds for the members of an array: Debian's timer then starts it too early.
+
+    It fails while too few of them are there, and that does no harm if the array is whole in the end.
+    """
+    failed = server.host.check_output("systemctl --failed --no-legend --plain").splitlines()
+    early = re.compile(r"mdadm-last-resort@(md\d+)\.service ")
+    arrays = {line: match[1] for line in failed if (match := early.match(line))}
+    assert [line for line in failed if line not in arrays] == []
+    for name in arrays.values():
+        assert server.host.check_output(f"cat /sys/block/{name}/md/degraded") == "0", failed
 
 
 def test_the_lines_of_others_are_untouched(server: Running) -> None:
