@@ -38,7 +38,8 @@ class Adversity:
     again: tuple[float, ...] = ()
     disk: int = 0
     pause: float = 0.0
-    """Seconds until the next apply; of a power cut, from a record of the journal on: all that came before that one is flushed."""
+    """Seconds until the next apply; of a power cut, from a record of the journal, before which all is flushed, to the cut: it comes as soon
+    as a disk has unflushed writes, and at the latest after these."""
     draw: int = 0
     """The seed of what else is random: which process, which sector, which unflushed writes."""
 

@@ -7,15 +7,17 @@ One boot a case: the one after a cut has the blank disks of the next case as wel
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from random import Random
 from typing import Any
 
 from raidplan.twin.server import TwinError, lose_unflushed
+from raidplan.twin.server.arguments import disk_id
+from raidplan.twin.server.qmp import Monitor
 from tests.kills.adversity import Adversity
 from tests.kills.cases import Case, adversity_of, by_sector
 from tests.kills.root_disk import TwinWithLog
@@ -38,6 +40,7 @@ from tests.kills.session import (
 from tests.twin.service import refit
 
 A_LAYOUT = 5
+ROOT = "root-disk"
 KEEP = "tar -C / -cf /root/pristine.tar etc boot"
 RESET = """swapoff -a; umount /srv/*; vgchange -qq -an; for each in /dev/md/*; do mdadm --stop $each; done; mdadm --stop --scan
 rm -rf /var/lib/raidplan /srv /etc/fstab /etc/mdadm /etc/udev/rules.d /etc/systemd/system /boot/initrd*
@@ -105,6 +108,32 @@ def _hashes(found: Mapping[str, str]) -> dict[str, str]:
     return {serial: each.split()[1] for serial, each in found.items()}
 
 
+def wait_for_unflushed(monitor: Monitor, watched: Collection[str], seconds: float) -> bool:
+    """Whether, within so many seconds, one of these disks took a write that it has not flushed: then at once."""
+    end, known = time.monotonic() + seconds, dict[str, tuple[int, int]]()
+    while time.monotonic() < end:
+        now = _counts(monitor, watched)
+        if any(_writes_more(known[disk], count) for disk, count in now.items() if disk in known):
+            return True
+        known = now
+        time.sleep(0.01)
+    return False
+
+
+def _counts(monitor: Monitor, watched: Collection[str]) -> dict[str, tuple[int, int]]:
+    """How many writes and how many flushes each disk has done."""
+    found = {}
+    for each in monitor.ask("query-blockstats"):
+        path, done = PurePath(each.get("qdev", "")), each["stats"]  # a virtio disk is named after its child
+        for disk in {*path.parts} & {*watched}:
+            found[disk] = done["wr_operations"], done["flush_operations"]
+    return found
+
+
+def _writes_more(before: tuple[int, int], now: tuple[int, int]) -> bool:
+    return now[0] > before[0] and now[1] == before[1]
+
+
 def _cut(
     twin: TwinWithLog, index: int, cases: Sequence[tuple[Reference, Case]], adversity: Adversity
 ) -> dict[str, Any]:
@@ -115,23 +144,27 @@ def _cut(
         prepared(twin, to.drawn, prefix)
     except Void as error:
         raise TwinError(f"the layout was good in the other server: {error}") from None
-    before = in_guest(twin, do="look", **case)
+    before, random = in_guest(twin, do="look", **case), Random(adversity.draw)
     twin.run("sync")
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(in_guest, twin, do="begin", **case)
         wanted = before["records"] + adversity.share * to.records
-        moment = {"first": before["records"], "wanted": wanted, "pause": adversity.pause}
-        steps = in_guest(twin, do="reached", **moment, **case)
+        moment = {"first": before["records"], "wanted": wanted, "pause": 0}
+        in_guest(twin, do="reached", **moment, **case)
+        own_alone = random.random() < 0.5  # the journal on the root disk is written all the time
+        watched = {disk_id(disk.name) for disk in _logged(index, cases)} | (set() if own_alone else {ROOT})
+        with twin.monitor() as monitor:
+            wait_for_unflushed(monitor, watched, adversity.pause)
         twin.power_cut()
         with suppress(TwinError):
             running.result()
-    random = Random(adversity.draw)
     files = [twin.disk_file(disk.name) for disk in _logged(index, cases)]
     lost = sum(lose_unflushed(file, lambda _: random.random() < 0.5) for file in files)
     of_root = twin.lose_of_root(lambda _: random.random() < 0.5)
     own = disks(prefix, to.drawn.sector)
     refit(twin, [*own, *_logged(index + 1, cases), *decoys()])
     twin.start_again(timeout=PATIENCE)
+    steps = in_guest(twin, do="reached", **moment | {"wanted": 0}, **case)
     outcome = in_guest(twin, do="converge", adversity=adversity.to_data(), **case)
     outcome["note"] = {"interrupted": not steps["closed"], "open": steps["open"]}
     outcome["decoys"] = _hashes(outcome["decoys"])  # the kernel counts the sectors of one boot
