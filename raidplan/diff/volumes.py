@@ -13,6 +13,7 @@ from raidplan.diff.statement import Statement, statement
 from raidplan.diff.storage import Storage
 from raidplan.layout.kinds.lvm import VolumeGroup
 from raidplan.plan.changes import contents, member_grown, member_shrunk, partitions
+from raidplan.topology import Topology
 
 
 def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Storage) -> Iterator[Change]:
@@ -69,7 +70,6 @@ def _anew(name: str) -> tuple[Statement, Statement]:
 
 def volume_changes(name: str, path: Path, lost: bool, storage: Storage) -> Iterator[Change]:
     """The differences in one volume of a group; `lost`: with its group."""
-    old, new = (side.layout.volume_groups[str(path[1])].volumes[name] for side in (storage.old, storage.new))
     if lost:
         yield Change("group", *_anew(str(path[1])), None)
     device = f"{path[1]}.{name}"
@@ -80,5 +80,12 @@ def volume_changes(name: str, path: Path, lost: bool, storage: Storage) -> Itera
         larger = member_grown(contents.VOLUME_GROWN, array)
         smaller = member_shrunk(contents.VOLUME_SHRUNK, array)
         yield Change("size", *sizes(*places, grows), way(larger if grows is Trend.LARGER else smaller))
-    if old.read_ahead != new.read_ahead:
-        yield Change("read_ahead", old.read_ahead, new.read_ahead, way(contents.VOLUME_READ_AHEAD))
+    before, after = (_ahead(side, device) for side in (storage.old, storage.new))
+    if before != after:
+        yield Change("read_ahead", before, after, way(contents.VOLUME_READ_AHEAD))
+
+
+def _ahead(topology: Topology, volume: str) -> int | str:
+    """The read-ahead in bytes, of the volume itself or of the arrays below it."""
+    device = topology.devices.get(volume)
+    return "auto" if device is None or device.read_ahead is None else device.read_ahead

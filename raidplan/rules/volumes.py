@@ -38,8 +38,9 @@ def volume_read_ahead_low(topology: Topology) -> Iterator[Hit]:
     Why: a sequential reader keeps all disks busy only if whole stripes are asked for in advance; md takes two
     by default. LVM once gave every volume 128 KiB: 51.5 MB/s through it, where the array read 87.4 with 1 MiB
     and LVM 104.5 with 2 MiB; on eight disks with a stripe of 1.75 MiB it was 43 instead of 125 MB/s. That
-    is what the advice to avoid LVM comes from. Today `auto` takes over the read-ahead of the array, so only a
-    number can bring the loss back. A note below two stripes; nothing for databases and small files.
+    is what the advice to avoid LVM comes from. Today `auto` is the read-ahead of the array, also one that is
+    written, so only a number here can bring the loss back. A note below two stripes; nothing for databases and
+    small files.
 
     Bad:
         hardware:

@@ -98,7 +98,8 @@ IN_PLACE = {
     "for systemd": (set_to("filesystems", "home", "options", ["noatime", "x-systemd.automount"]), "systemctl daemon-reload"),
     "priority": (set_to("swap", "s", "priority", 7), "swapon --priority 7"),
     "priority of a file": (set_to("swap", "f", "priority", 7), "swapoff /srv/a/swap"),
-    "read-ahead of a volume": (set_to("volume_groups", "v", "volumes", "home", "read_ahead", "1MiB"), "lvchange --readahead=2048s v/home"),
+    "read-ahead of a volume": (set_to("volume_groups", "v", "volumes", "home", "read_ahead", "3MiB"), "lvchange --readahead=6144s v/home"),
+    "read-ahead below a volume": (set_to("arrays", "p", "read_ahead", "4MiB"), "lvchange --readahead=8192s v/home"),
     "mail": (set_to("monitoring", "mail", "you@example.org"), "systemctl restart mdmonitor.service"),
     "scrub": (set_to("monitoring", "scrub", "monthly"), "systemctl enable"),
 }  # fmt: skip

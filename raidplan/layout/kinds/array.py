@@ -140,6 +140,7 @@ class Array(Model, Kind):
             chunk=geometry.io_min if striped else 0,
             data_disks=geometry.io_opt // geometry.io_min if striped else 0,
             rotational=any(part.rotational is not False for part in members),
+            read_ahead=self.read_ahead,
         )
 
     def _geometry(self, path: Path, members: list[Device], spares: list[Device]) -> md.ArrayGeometry:

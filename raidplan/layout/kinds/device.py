@@ -48,6 +48,8 @@ class Device(NamedTuple):
     rotational: bool | None = None
     volatile: bool = False
     """Its content is lost with each boot."""
+    read_ahead: int | None = None
+    """Bytes, where the layout says how many."""
 
     @property
     def stripe(self) -> int:

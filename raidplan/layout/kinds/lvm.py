@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from raidplan.base.findings import Path
@@ -21,7 +21,20 @@ class Volume(Model):
     size: Annotated[Size | Literal["100%free"], size_or("100%free")]
     """Rounded up to whole extents; `100%free` takes what is left."""
     read_ahead: Annotated[AnySize | Literal["auto"], size_or("auto", zero=True)] = "auto"
-    """The read-ahead of the volume: `4MiB`, or `auto`."""
+    """The read-ahead: `4MiB`, or `auto`: the array's."""
+
+    def bytes_ahead(self, parts: Sequence[Device]) -> int | None:
+        """The read-ahead where the layout says it, of the volume or of an array in `parts`; None where LVM is to find it.
+
+        LVM finds the largest of the parts (lvm2, `lv_calculate_readahead`) when it activates the volume. An initramfs does that
+        before udev has tuned the array, so a number that the layout has for the array is given to the volume as well.
+        """
+        if self.read_ahead != "auto":
+            return int(self.read_ahead)
+        if all(part.read_ahead is None for part in parts):
+            return None
+        # md reads two full stripes ahead where nobody says otherwise.
+        return max(2 * part.stripe if part.read_ahead is None else part.read_ahead for part in parts)
 
 
 class VolumeGroup(Model, Kind):
@@ -45,7 +58,7 @@ class VolumeGroup(Model, Kind):
         parts = [site.taken(use) for use in self.uses(name, path)]
         shared = parts[0] if len({(part.chunk, part.data_disks) for part in parts}) == 1 else None
         extents = self._extents(name, path, site)
-        for volume in self.volumes:
+        for volume, entry in self.volumes.items():
             yield Device(
                 name=f"{name}.{volume}",
                 kind="volume",
@@ -61,6 +74,7 @@ class VolumeGroup(Model, Kind):
                 chunk=shared.chunk if shared else 0,
                 data_disks=shared.data_disks if shared else 0,
                 rotational=any(part.rotational is not False for part in parts),
+                read_ahead=entry.bytes_ahead(parts),
             )
 
     def _physical(self, part: Device) -> lvm.PhysicalVolume:
@@ -149,8 +163,9 @@ class VolumeGroup(Model, Kind):
             proof=Proof("volume_group", name, {"extent": self.extent, "devices": sorted(identity(part) for part in parts)}),
         )  # fmt: skip
         extents = self._extents(name, path, site)
-        for volume, entry in self.volumes.items():
-            yield self._volume(name, volume, entry, extents[volume], path, group, below=bool(site.target))
+        for volume in self.volumes:
+            made = site.devices[f"{name}.{volume}"]
+            yield self._volume(name, volume, made, extents[volume], path, group, below=bool(site.target))
 
     def _physical_volume(self, name: str, part: Device, because: str, site: Site) -> Step:
         uuid = lvm.lvm_uuid(f"{site.host}/physical_volume/{name}/{part.name}")
@@ -169,10 +184,10 @@ class VolumeGroup(Model, Kind):
         )  # fmt: skip
 
     def _volume(
-        self, name: str, volume: str, entry: Volume, extents: int, path: Path, group: str, *, below: bool
+        self, name: str, volume: str, made: Device, extents: int, path: Path, group: str, *, below: bool
     ) -> Step:
         """`below` a target LVM's copy of the metadata would come into the rescue system's own /etc/lvm."""
-        read_ahead = "auto" if entry.read_ahead == "auto" else f"{int(entry.read_ahead) // SECTOR}s"
+        read_ahead = "auto" if made.read_ahead is None else f"{made.read_ahead // SECTOR}s"
         size = extents * self.extent
         no_copy = ("--autobackup=n",) if below else ()
         return Step(
@@ -185,5 +200,5 @@ class VolumeGroup(Model, Kind):
             # Volumes of one group share its metadata: never two lvcreate at once.
             targets=(f"{name}.{volume}", name),
             awaits=(f"/dev/{name}/{volume}",),
-            proof=Proof("volume", f"{name}/{volume}", {"size": size, "read_ahead": "auto" if entry.read_ahead == "auto" else int(entry.read_ahead), "active": True}),
+            proof=Proof("volume", f"{name}/{volume}", {"size": size, "read_ahead": "auto" if made.read_ahead is None else made.read_ahead, "active": True}),
         )  # fmt: skip
