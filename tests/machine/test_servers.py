@@ -149,6 +149,16 @@ def test_tunables_outlive_the_reboot(server: Running, seen: Arrays) -> None:
             assert int(shown["sync_speed_min"].split()[0]) == array.sync_speed_min // 1024, name
 
 
+def test_volumes_read_ahead_as_planned(server: Running) -> None:
+    """Also those whose array has the number: an initramfs activates volumes before udev has tuned the array."""
+    for name, group in layout_of(server).volume_groups.items():
+        for volume in group.volumes:
+            planned = proof(server, f"volume.{name}.{volume}.create").expect["read_ahead"]
+            asked = f"lvs --noheadings --nosuffix --units=b --options=lv_kernel_read_ahead {name}/{volume}"
+            if planned != "auto":
+                assert int(server.host.check_output(asked)) == planned, f"{name}.{volume}"
+
+
 def test_file_systems_have_the_planned_blocks_and_inodes(server: Running) -> None:
     for name, wanted in filesystems(server).items():
         made = proof(server, f"filesystem.{name}.make")
