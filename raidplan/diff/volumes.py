@@ -13,7 +13,6 @@ from raidplan.diff.statement import Statement, statement
 from raidplan.diff.storage import Storage
 from raidplan.layout.kinds.lvm import VolumeGroup
 from raidplan.plan.changes import contents, member_grown, member_shrunk, partitions
-from raidplan.topology import Topology
 
 
 def group_changes(path: Path, old: VolumeGroup, new: VolumeGroup, storage: Storage) -> Iterator[Change]:
@@ -80,12 +79,16 @@ def volume_changes(name: str, path: Path, lost: bool, storage: Storage) -> Itera
         larger = member_grown(contents.VOLUME_GROWN, array)
         smaller = member_shrunk(contents.VOLUME_SHRUNK, array)
         yield Change("size", *sizes(*places, grows), way(larger if grows is Trend.LARGER else smaller))
-    before, after = (_ahead(side, device) for side in (storage.old, storage.new))
+    before, after = _read_ahead(path, name, storage)
     if before != after:
         yield Change("read_ahead", before, after, way(contents.VOLUME_READ_AHEAD))
 
 
-def _ahead(topology: Topology, volume: str) -> int | str:
-    """The read-ahead in bytes, of the volume itself or of the arrays below it."""
-    device = topology.devices.get(volume)
-    return "auto" if device is None or device.read_ahead is None else device.read_ahead
+def _read_ahead(path: Path, name: str, storage: Storage) -> tuple[int | str, int | str]:
+    """Before and after, in bytes: that of arrays below the volume as well, where both layouts give all sizes."""
+    sides = storage.old, storage.new
+    written = [side.layout.volume_groups[str(path[1])].volumes[name].read_ahead for side in sides]
+    made = [side.devices.get(f"{path[1]}.{name}") for side in sides]
+    if made[0] and made[1]:
+        written = ["auto" if device.read_ahead is None else device.read_ahead for device in made if device]
+    return written[0], written[1]

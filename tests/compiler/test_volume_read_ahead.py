@@ -39,13 +39,14 @@ def layout(first: str, second: str | None, volume: str) -> str:
         (", read_ahead: 4MiB", None, ", read_ahead: 1MiB", "2048s"),
         (", read_ahead: 0B", None, "", "0s"),
         ("", "", "", "auto"),
-        (", read_ahead: 8MiB", "", "", "16384s"),
-        # md reads two full stripes of 3 MiB ahead on the second, which is more than the number for the first.
-        (", read_ahead: 4MiB", "", "", "12288s"),
-        (", read_ahead: 4MiB", ", read_ahead: 2MiB", "", "8192s"),
+        # LVM takes that of the array on which the volume begins, and that is LVM's to choose.
+        (", read_ahead: 8MiB", "", "", "auto"),
+        (", read_ahead: 4MiB", ", read_ahead: 2MiB", "", "auto"),
+        (", read_ahead: 4MiB", ", read_ahead: 4MiB", "", "8192s"),
+        (", read_ahead: 4MiB", "", ", read_ahead: 1MiB", "2048s"),
     ],
 )
-def test_the_number_is_that_of_the_volume_or_the_largest_below(
+def test_the_number_is_that_of_the_volume_or_of_all_arrays_below(
     first: str, second: str | None, volume: str, sectors: str, tmp_path: Path
 ) -> None:
     made = planned(layout(first, second, volume), tmp_path)
@@ -71,3 +72,30 @@ def test_another_number_of_the_array_is_one_of_the_volume(
     assert (VOLUME in fates(made)) is changed
     if changed:
         assert ways(made, VOLUME) == {"read_ahead": "lvchange --readahead"}
+
+
+ENCRYPTED = f"""{DISKS}arrays: {{a: {{{FIRST}, read_ahead: 4MiB}}}}
+encryption: {{c: {{device: a, key: ask}}}}
+volume_groups: {{v: {{devices: [c], volumes: {{x: {{size: 1GiB}}}}}}}}
+"""
+
+
+def test_an_encryption_reads_as_far_ahead_as_the_array_below(tmp_path: Path) -> None:
+    (step,) = (step for step in planned(ENCRYPTED, tmp_path).steps if step.id == "volume.v.x.create")
+    assert isinstance(step.action, Run) and "--readahead=8192s" in step.action.argv
+
+
+def unsized(volume: str) -> str:
+    """The layout without sizes of disks, so that no device of it is known."""
+    return layout(", read_ahead: 4MiB", None, volume).replace(", size: 1TB", "").partition("example\n")[2]
+
+
+def test_a_number_that_is_written_is_compared_without_sizes_too() -> None:
+    made = compared(unsized(", read_ahead: 1MiB"), unsized(", read_ahead: 2MiB"))
+    assert ways(made, VOLUME) == {"read_ahead": "lvchange --readahead"}
+
+
+def test_a_size_that_is_added_is_no_other_read_ahead() -> None:
+    sized = layout(", read_ahead: 4MiB", None, "").partition("example\n")[2]
+    made = compared(unsized(""), sized)
+    assert "read_ahead" not in (ways(made, VOLUME) if VOLUME in fates(made) else {})

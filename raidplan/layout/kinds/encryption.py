@@ -119,6 +119,7 @@ class Encryption(Model, Kind):
             data_disks=below.data_disks,
             rotational=below.rotational,
             volatile=self.is_random,
+            read_ahead=below.read_ahead,  # cryptsetup takes it over when it opens the mapping
         )
 
     def steps(self, name: str, path: Path, site: Site) -> Iterator[Step]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Literal
 
 from raidplan.base.findings import Path
@@ -21,20 +21,18 @@ class Volume(Model):
     size: Annotated[Size | Literal["100%free"], size_or("100%free")]
     """Rounded up to whole extents; `100%free` takes what is left."""
     read_ahead: Annotated[AnySize | Literal["auto"], size_or("auto", zero=True)] = "auto"
-    """The read-ahead: `4MiB`, or `auto`: the array's."""
+    """The read-ahead: `4MiB`, or `auto`: the device's."""
 
-    def bytes_ahead(self, parts: Sequence[Device]) -> int | None:
-        """The read-ahead where the layout says it, of the volume or of an array in `parts`; None where LVM is to find it.
+    def bytes_ahead(self, parts: Iterable[Device]) -> int | None:
+        """The read-ahead where the layout says it, of the volume or alike of all `parts`; None where LVM is to find it.
 
-        LVM finds the largest of the parts (lvm2, `lv_calculate_readahead`) when it activates the volume. An initramfs does that
-        before udev has tuned the array, so a number that the layout has for the array is given to the volume as well.
+        LVM takes that of the part on which the volume begins, when it activates the volume (lvm2, `lv_calculate_readahead`).
+        An initramfs does that before udev has tuned the array, so the volume gets the number of the array itself.
         """
         if self.read_ahead != "auto":
             return int(self.read_ahead)
-        if all(part.read_ahead is None for part in parts):
-            return None
-        # md reads two full stripes ahead where nobody says otherwise.
-        return max(2 * part.stripe if part.read_ahead is None else part.read_ahead for part in parts)
+        numbers = {part.read_ahead for part in parts}
+        return numbers.pop() if len(numbers) == 1 else None
 
 
 class VolumeGroup(Model, Kind):
