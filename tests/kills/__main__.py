@@ -14,7 +14,7 @@ from raidplan.twin.rehearsal.host import emulator
 from tests.kills.cases import Case, adversity_of, by_sector, case_of, cases
 from tests.kills.power import A_LAYOUT as CUTS
 from tests.kills.power import power_cases
-from tests.kills.record import RECORD, add, counts, digest, failed, generator, once, read, table
+from tests.kills.record import RECORD, add, counts, digest, failed, generator, generators, once, read, table
 from tests.kills.session import Void, reference, run_case, server
 
 A_LAYOUT = 8
@@ -37,12 +37,12 @@ def main() -> int:
     parser.add_argument("--table", action="store_true", help="only print what is recorded")
     given = parser.parse_args()
     if given.table:
-        say(table(read(given.record), digest(), generator()))
+        say(table(read(given.record), digest(), generators()))
         return 0
     if given.power and given.real_initramfs:
         parser.error("--power takes the quick initramfs")
     run(given)
-    say(table(read(given.record), digest(), generator()))
+    say(table(read(given.record), digest(), generators()))
     asked = {_command(case.number, given) for case in wanted(given)}
     return int(any(failed(each) for each in once(_of_this_code(given)) if each["command"] in asked))
 
@@ -61,7 +61,7 @@ def run(given: argparse.Namespace) -> None:
     chosen = wanted(given) if given.case is not None else _not_on_record(given)
     every = {
         "digest": digest(),
-        "generator": generator(),
+        "generator": generator(power=given.power),
         "qemu": emulator(),
         **({"real_initramfs": True} if given.real_initramfs else {}),
     }
@@ -89,7 +89,7 @@ def _command(number: int, given: argparse.Namespace) -> str:
 
 
 def _of_this_code(given: argparse.Namespace) -> list[dict[str, Any]]:
-    now, by = digest(), generator()
+    now, by = digest(), generators()
     return [each for each in read(given.record) if counts(each, now, by)]
 
 

@@ -7,17 +7,17 @@ One boot a case: the one after a cut has the blank disks of the next case as wel
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from raidplan.twin.server import TwinError, lose_unflushed
 from raidplan.twin.server.arguments import disk_id
-from raidplan.twin.server.qmp import Monitor
+from raidplan.twin.server.unflushed import log_of
 from tests.kills.adversity import Adversity
 from tests.kills.cases import Case, adversity_of, by_sector
 from tests.kills.root_disk import TwinWithLog
@@ -37,6 +37,7 @@ from tests.kills.session import (
     reference,
     server,
 )
+from tests.kills.unflushed import Unflushed, forget_last_flush
 from tests.twin.service import refit
 
 A_LAYOUT = 5
@@ -108,30 +109,17 @@ def _hashes(found: Mapping[str, str]) -> dict[str, str]:
     return {serial: each.split()[1] for serial, each in found.items()}
 
 
-def wait_for_unflushed(monitor: Monitor, watched: Collection[str], seconds: float) -> bool:
-    """Whether, within so many seconds, one of these disks took a write that it has not flushed: then at once."""
-    end, known = time.monotonic() + seconds, dict[str, tuple[int, int]]()
-    while time.monotonic() < end:
-        now = _counts(monitor, watched)
-        if any(_writes_more(known[disk], count) for disk, count in now.items() if disk in known):
-            return True
-        known = now
-        time.sleep(0.01)
-    return False
-
-
-def _counts(monitor: Monitor, watched: Collection[str]) -> dict[str, tuple[int, int]]:
-    """How many writes and how many flushes each disk has done."""
-    found = {}
-    for each in monitor.ask("query-blockstats"):
-        path, done = PurePath(each.get("qdev", "")), each["stats"]  # a virtio disk is named after its child
-        for disk in {*path.parts} & {*watched}:
-            found[disk] = done["wr_operations"], done["flush_operations"]
-    return found
-
-
-def _writes_more(before: tuple[int, int], now: tuple[int, int]) -> bool:
-    return now[0] > before[0] and now[1] == before[1]
+def _cut_power(twin: TwinWithLog, own: Mapping[str, Path], seconds: float, random: Random) -> None:
+    """As soon as a disk has writes that it has not flushed, or after so many seconds; no flush comes after these writes."""
+    alone = random.random() < 0.5  # the journal on the root disk is written all the time
+    every = {**own, ROOT: twin.root}
+    with twin.monitor() as monitor:
+        unflushed = Unflushed(monitor, every)
+        unflushed.wait(seconds, own if alone else every)
+        unflushed.stop()
+    twin.power_cut()
+    for disk in unflushed.disks:
+        forget_last_flush(log_of(every[disk]))
 
 
 def _cut(
@@ -145,26 +133,22 @@ def _cut(
     except Void as error:
         raise TwinError(f"the layout was good in the other server: {error}") from None
     before, random = in_guest(twin, do="look", **case), Random(adversity.draw)
+    moment = {"first": before["records"], "pause": 0}
     twin.run("sync")
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(in_guest, twin, do="begin", **case)
         wanted = before["records"] + adversity.share * to.records
-        moment = {"first": before["records"], "wanted": wanted, "pause": 0}
-        in_guest(twin, do="reached", **moment, **case)
-        own_alone = random.random() < 0.5  # the journal on the root disk is written all the time
-        watched = {disk_id(disk.name) for disk in _logged(index, cases)} | (set() if own_alone else {ROOT})
-        with twin.monitor() as monitor:
-            wait_for_unflushed(monitor, watched, adversity.pause)
-        twin.power_cut()
+        in_guest(twin, do="reached", wanted=wanted, **moment, **case)
+        files = {disk_id(disk.name): twin.disk_file(disk.name) for disk in _logged(index, cases)}
+        _cut_power(twin, files, adversity.pause, random)
         with suppress(TwinError):
             running.result()
-    files = [twin.disk_file(disk.name) for disk in _logged(index, cases)]
-    lost = sum(lose_unflushed(file, lambda _: random.random() < 0.5) for file in files)
+    lost = sum(lose_unflushed(file, lambda _: random.random() < 0.5) for file in files.values())
     of_root = twin.lose_of_root(lambda _: random.random() < 0.5)
     own = disks(prefix, to.drawn.sector)
     refit(twin, [*own, *_logged(index + 1, cases), *decoys()])
     twin.start_again(timeout=PATIENCE)
-    steps = in_guest(twin, do="reached", **moment | {"wanted": 0}, **case)
+    steps = in_guest(twin, do="reached", wanted=0, **moment, **case)
     outcome = in_guest(twin, do="converge", adversity=adversity.to_data(), **case)
     outcome["note"] = {"interrupted": not steps["closed"], "open": steps["open"]}
     outcome["decoys"] = _hashes(outcome["decoys"])  # the kernel counts the sectors of one boot

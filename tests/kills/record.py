@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +23,15 @@ JUDGES = (
             "cases",
             "family",
             "in_guest",
-            "power",
             "predicted",
-            "root_disk",
             "session",
         )
     ),
     *(f"machine/{name}.py" for name in ("initramfs", "look")),
 )
 """What draws the cases, does them and judges them, below tests/."""
+CUTTERS = ("kills/power.py", "kills/root_disk.py", "kills/unflushed.py")
+"""What power cuts have beside that."""
 
 
 def digest(package: Path = ROOT / "raidplan") -> str:
@@ -42,9 +42,15 @@ def digest(package: Path = ROOT / "raidplan") -> str:
     return found.hexdigest()[:16]
 
 
-def generator(tests: Path = ROOT / "tests") -> str:
+def generator(tests: Path = ROOT / "tests", *, power: bool = False) -> str:
     """The version of what draws and judges the cases: with another one a seed draws another case, or ends otherwise."""
-    return hashlib.sha256(b"".join((tests / name).read_bytes() for name in JUDGES)).hexdigest()[:16]
+    files = (*JUDGES, *CUTTERS) if power else JUDGES
+    return hashlib.sha256(b"".join((tests / name).read_bytes() for name in files)).hexdigest()[:16]
+
+
+def generators(tests: Path = ROOT / "tests") -> tuple[str, str]:
+    """The version for kills and that for power cuts."""
+    return generator(tests), generator(tests, power=True)
 
 
 def add(record: Mapping[str, Any], file: Path = RECORD) -> None:
@@ -59,9 +65,9 @@ def read(file: Path = RECORD) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def counts(record: Mapping[str, Any], now: str, by: str) -> bool:
-    """It is of this code and of this generator."""
-    return bool(record["digest"] == now and record.get("generator") == by)
+def counts(record: Mapping[str, Any], now: str, by: Collection[str]) -> bool:
+    """It is of this code and of one of these generators."""
+    return bool(record["digest"] == now and record.get("generator") in by)
 
 
 def once(records: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -76,8 +82,8 @@ def once(records: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [*found.values()]
 
 
-def table(records: Iterable[Mapping[str, Any]], now: str, by: str) -> str:
-    """Of the cases of the code `now` by the generator `by` that were cut off: how many of each kind ended how; those that ended
+def table(records: Iterable[Mapping[str, Any]], now: str, by: Collection[str]) -> str:
+    """Of the cases of the code `now` by the generators `by` that were cut off: how many of each kind ended how; those that ended
     otherwise than predicted or could not be predicted; layouts that were void; how many there are of earlier code."""
     records = [*records]
     present = once(each for each in records if counts(each, now, by))
@@ -86,7 +92,7 @@ def table(records: Iterable[Mapping[str, Any]], now: str, by: str) -> str:
     counted = [each for each in present if not each.get("void") and each["interrupted"]]
     earlier = sum(not counts(each, now, by) for each in records)
     lines = [
-        f"raidplan/ {now}, generator {by}: {len(counted)} cases; {len(whole)} that were not cut off and {earlier} more of earlier code or of an earlier generator do not count",
+        f"raidplan/ {now}, generator {', of power cuts '.join(by)}: {len(counted)} cases; {len(whole)} that were not cut off and {earlier} more of earlier versions do not count",
         "",
         "| adversity | cases | " + " | ".join(RESULTS) + " | as predicted |",
         "| --- " * (3 + len(RESULTS)) + "|",

@@ -31,7 +31,7 @@ from tests.kills.adversity import (
 from tests.kills.cases import adversity_of, cases
 from tests.kills.family import FULL, OLD, Drawn, draw, sound
 from tests.kills.predicted import predicted, predicted_if_won
-from tests.kills.record import JUDGES, add, digest, generator, read, table
+from tests.kills.record import CUTTERS, JUDGES, add, digest, generator, generators, read, table
 from tests.kills.session import Reference, differing, judged
 
 SEEDS = range(100)
@@ -227,8 +227,8 @@ def test_only_cases_of_the_present_code_and_generator_count(tmp_path: Path) -> N
         without,
     ):
         add(each, file)
-    said = table(read(file), "now", "it")
-    assert "2 cases" in said and "3 more of earlier code or of an earlier generator do not count" in said
+    said = table(read(file), "now", ["it"])
+    assert "2 cases" in said and "3 more of earlier versions do not count" in said
     assert "| kill all | 2 | 1 | 0 | 0 | 1 | 0 | 1 |" in said and "| all | 2 |" in said
     assert said.count("otherwise: python -m tests.kills --case 7") == 1
     assert json.loads(file.read_text().splitlines()[0])["digest"] == "now"
@@ -242,34 +242,37 @@ def test_a_case_that_is_repeated_counts_once_and_as_it_failed() -> None:
         record(command="c", result=STUCK),
         record(command="c"),
     )
-    said = table(every, "now", "it")
+    said = table(every, "now", ["it"])
     assert "2 cases" in said and "| all | 2 | 0 | 0 | 0 | 2 | 0 | 0 |" in said
     assert said.count("otherwise: ") == 2 and "predicted converged: first" in said
 
 
 def test_what_was_void_once_counts_as_what_it_is_the_next_time() -> None:
     void = {**record(), "void": True, "why": "a timeout"}
-    assert "void: " in table([void], "now", "it")
+    assert "void: " in table([void], "now", ["it"])
     for every in ([void, record()], [record(), void]):
-        said = table(every, "now", "it")
+        said = table(every, "now", ["it"])
         assert "1 cases" in said and "void: " not in said
 
 
 def test_the_version_of_the_generator_is_that_of_all_that_draws_and_judges(tmp_path: Path) -> None:
-    for name in JUDGES:
+    every = (*JUDGES, *CUTTERS)
+    for name in every:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("1")
-    first = generator(tmp_path)
-    for name in JUDGES:
+    first, of_cuts = generators(tmp_path)
+    assert first != of_cuts
+    for name in every:
         (tmp_path / name).write_text("2")
-        assert generator(tmp_path) != first
+        assert (generator(tmp_path) == first) is (name in CUTTERS)
+        assert generator(tmp_path, power=True) != of_cuts
         (tmp_path / name).write_text("1")
     here = {
         f"kills/{file.name}"
         for file in Path(__file__).parent.glob("*.py")
         if not file.name.startswith(("test_", "__"))
     }
-    assert here - {*JUDGES} == {"kills/record.py"}
+    assert here - {*every} == {"kills/record.py"}
 
 
 def test_the_digest_is_that_of_the_code(tmp_path: Path) -> None:

@@ -383,7 +383,7 @@ def test_what_nothing_predicted_is_counted_as_neither() -> None:
     by_hand = judged(outcome(PERSON, look={}), to(), replace(pull, share=0.9))
     assert by_hand["result"] == STUCK, "what a person brought up is whole, or the case is no success"
     row = table(
-        [{**judged(outcome(PERSON), to(), pull), "digest": "d", "generator": "g", "command": "c"}], "d", "g"
+        [{**judged(outcome(PERSON), to(), pull), "digest": "d", "generator": "g", "command": "c"}], "d", ["g"]
     )
     assert (
         "| disk pulled | 1 | 0 | 0 | 1 | 0 | 0 | 0 |" in row
@@ -394,7 +394,7 @@ def test_what_nothing_predicted_is_counted_as_neither() -> None:
 def test_a_case_that_was_not_cut_off_is_none() -> None:
     late = judged(outcome(CONVERGED, note={"interrupted": False}), to(), Adversity("disk pulled", 0.9))
     assert (late["expected"], late["interrupted"]) == (CONVERGED, False)
-    said = table([{**late, "digest": "d", "generator": "g", "command": "c"}], "d", "g")
+    said = table([{**late, "digest": "d", "generator": "g", "command": "c"}], "d", ["g"])
     assert "0 cases; 1 that were not cut off" in said and "| all | 0 |" in said
 
 
@@ -671,7 +671,7 @@ def test_a_void_layout_is_recorded_and_is_no_success(
 ) -> None:
     code, records = ran(monkeypatch, tmp_path / "record", "1", "7", *options, void=True)
     assert code == 1 and [each["why"] for each in records] == ["4: refused: no module"]
-    assert "void: python -m tests.kills" in table(records, records[0]["digest"], records[0]["generator"])
+    assert "void: python -m tests.kills" in table(records, records[0]["digest"], [records[0]["generator"]])
 
 
 def test_all_that_an_apply_configures_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
