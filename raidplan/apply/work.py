@@ -28,6 +28,8 @@ from raidplan.plan.validity import makes
 
 APPEAR_SECONDS = 120
 """How long a device may take to appear after the program that makes it has finished."""
+FLUSHLESS = frozenset({"pvcreate", "vgcreate", "lvcreate", "lvchange"})
+"""The programs that leave what they write to the cache of the disks (lvm2, lib/device/bcache.c); all others sync the device."""
 LOOK_AGAIN_SECONDS = 0.2
 ASK_AGAIN_SECONDS = 10
 """The seconds after which udev is asked to look again: a device that is closed while udev looks at it for another reason goes unseen."""
@@ -108,6 +110,7 @@ class Work:
             )
             try:
                 self._act(step)
+                self._flush(step)
                 self._keep_header(step)
             except (OSError, ValueError) as error:
                 self.record.record_failure(step.id, str(error))
@@ -165,6 +168,15 @@ class Work:
             self.world.look_again(*map(self.resolved, step.guard), settle=True)
         for node in self._missing(step.awaits, step.behind_links):
             raise Failed(failure("not-appeared", node, seconds=APPEAR_SECONDS))
+
+    def _flush(self, step: Step) -> None:
+        """Makes the disks keep what LVM wrote, before the journal says that it is there. Raises OSError."""
+        if not isinstance(step.action, Run) or step.action.argv[0] not in FLUSHLESS:
+            return
+        volume = [f"/dev/{step.proof.key}"] if step.proof and step.proof.kind == "volume" else []
+        for node in dict.fromkeys((*map(self.resolved, step.action.argv), *volume)):
+            if node.startswith("/dev/") and self.world.exists(node):
+                self.world.sync(Path(node))
 
     def _keep_header(self, step: Step) -> None:
         """Copies a new LUKS header, without which no key opens anything; a copy that is there already, which may be the only one

@@ -305,6 +305,7 @@ def test_below_a_target_udev_is_done_with_a_physical_volume_before_its_group_is_
     made = replace(step("a", guard=("/dev/md/x",)), action=Run(("pvcreate", "/dev/md/x")))
     world = Unseen(target=target)
     world.run = lambda *_: Result((), 0, "", "")  # type: ignore[method-assign]
+    world.sync = lambda path: None  # type: ignore[method-assign]
     assert execute_in(Plan("h", "", "", (), (made,)), {}, lambda event: None, Record(), world).complete
     assert world.asked == asked
 
