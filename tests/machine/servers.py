@@ -40,7 +40,7 @@ SIDE_BY_SIDE = 1
 JBOD = Server("jbod", ("tel-aviv-jbod",), 10240)
 MIXED = Server(
     "mixed",
-    ("raid5-2005", "raid5-2005-lvm", "lvm-test-host-cure", "rio-2007", "pegasus2-r4", "forecast-vm-cure",
+    ("raid5-2005", "raid5-2005-lvm", "rio-2007", "pegasus2-r4", "forecast-vm-cure",
      "raid1-pair", "raid50", "linear", "raid5-ppl", "raid6-journal", "raid10-far"),
     4096,
 )  # fmt: skip
