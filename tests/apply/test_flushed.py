@@ -15,13 +15,15 @@ __all__ = ["impatient"]
 
 
 class Watched(Simulated):
-    """Notes which devices were synced before the journal had the end of each step."""
+    """Notes which devices were synced after the program of each step, before the journal had its end."""
 
     def follow(self) -> dict[str, set[str]]:
         synced: set[str] = set()
         ends: dict[str, set[str]] = {}
 
         def watch(when: str, kind: str, what: str) -> None:
+            if (when, kind) == ("after", "run"):
+                synced.clear()
             if (when, kind) == ("after", "sync"):
                 synced.add(what)
             if (when, kind) == ("after", "write") and what.endswith("/journal"):
