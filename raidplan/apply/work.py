@@ -29,7 +29,7 @@ from raidplan.plan.validity import makes
 APPEAR_SECONDS = 120
 """How long a device may take to appear after the program that makes it has finished."""
 FLUSHLESS = frozenset({"pvcreate", "vgcreate", "lvcreate", "lvchange"})
-"""The programs that leave what they write to the cache of the disks (lvm2, lib/device/bcache.c); all others sync the device."""
+"""The programs of LVM that leave what they write to the cache of the disks (lvm2, lib/device/bcache.c)."""
 LOOK_AGAIN_SECONDS = 0.2
 ASK_AGAIN_SECONDS = 10
 """The seconds after which udev is asked to look again: a device that is closed while udev looks at it for another reason goes unseen."""

@@ -532,9 +532,6 @@ def main():
         case "reached":
             while progress(case) < case["wanted"] and not over(case):
                 time.sleep(0.02)
-            end = time.monotonic() + case["pause"]
-            while time.monotonic() < end and not over(case):
-                time.sleep(0.02)
             outcome |= {"open": open_steps(case), "closed": over(case)}
         case "begin":  # the power goes meanwhile
             wait(start(command(case))[0])

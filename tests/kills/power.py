@@ -133,12 +133,12 @@ def _cut(
     except Void as error:
         raise TwinError(f"the layout was good in the other server: {error}") from None
     before, random = in_guest(twin, do="look", **case), Random(adversity.draw)
-    moment = {"first": before["records"], "pause": 0}
+    case |= {"first": before["records"]}
     twin.run("sync")
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(in_guest, twin, do="begin", **case)
         wanted = before["records"] + adversity.share * to.records
-        in_guest(twin, do="reached", wanted=wanted, **moment, **case)
+        in_guest(twin, do="reached", wanted=wanted, **case)
         files = {disk_id(disk.name): twin.disk_file(disk.name) for disk in _logged(index, cases)}
         _cut_power(twin, files, adversity.pause, random)
         with suppress(TwinError):
@@ -148,7 +148,7 @@ def _cut(
     own = disks(prefix, to.drawn.sector)
     refit(twin, [*own, *_logged(index + 1, cases), *decoys()])
     twin.start_again(timeout=PATIENCE)
-    steps = in_guest(twin, do="reached", wanted=0, **moment, **case)
+    steps = in_guest(twin, do="reached", wanted=0, **case)
     outcome = in_guest(twin, do="converge", adversity=adversity.to_data(), **case)
     outcome["note"] = {"interrupted": not steps["closed"], "open": steps["open"]}
     outcome["decoys"] = _hashes(outcome["decoys"])  # the kernel counts the sectors of one boot
