@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from raidplan.apply.decide.as_found import AsFound
+from raidplan.apply.flush import devices_by_group
 from raidplan.apply.recheck_target import Decided
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
@@ -76,7 +77,7 @@ def execute(
     with ExitStack() as holds, ThreadPoolExecutor(workers) as pool:
         wiped = frozenset(disk.name for disk in plan.disks if disk.wipe)
         decided = Decided(disks, arrays or {}, below or {}, wiped, since or {})
-        work = Work(disks, record, world, holds, overwrites, decided, headers)
+        work = Work(disks, record, world, holds, overwrites, decided, headers, devices_by_group(plan))
         while (waiting or running) and not (outcome.failed and not running):
             try:
                 if not outcome.failed and not outcome.interrupted:

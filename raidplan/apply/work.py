@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from errno import EINVAL, ENOENT
 from functools import partial
 from itertools import count
 from os import close
@@ -14,6 +15,7 @@ from typing import Literal, Protocol
 
 from raidplan.apply.configuration.files import write
 from raidplan.apply.configuration.initramfs import renew
+from raidplan.apply.flush import written
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import header_as
 from raidplan.apply.progress import written_share
@@ -28,8 +30,6 @@ from raidplan.plan.validity import makes
 
 APPEAR_SECONDS = 120
 """How long a device may take to appear after the program that makes it has finished."""
-FLUSHLESS = frozenset({"pvcreate", "vgcreate", "lvcreate", "lvchange"})
-"""The programs of LVM that leave what they write to the cache of the disks (lvm2, lib/device/bcache.c)."""
 LOOK_AGAIN_SECONDS = 0.2
 ASK_AGAIN_SECONDS = 10
 """The seconds after which udev is asked to look again: a device that is closed while udev looks at it for another reason goes unseen."""
@@ -78,6 +78,8 @@ class Work:
     overwrites: frozenset[str]
     decided: Decided
     headers: Path | None = None
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The devices of each volume group, by its name."""
     begun: dict[str, float] = field(default_factory=dict)
     """The time at which each step was begun, by the clock that never goes back."""
     shares: dict[str, float] = field(default_factory=dict)
@@ -170,13 +172,18 @@ class Work:
             raise Failed(failure("not-appeared", node, seconds=APPEAR_SECONDS))
 
     def _flush(self, step: Step) -> None:
-        """Makes the disks keep what LVM wrote, before the journal says that it is there. Raises OSError."""
-        if not isinstance(step.action, Run) or step.action.argv[0] not in FLUSHLESS:
-            return
-        volume = [f"/dev/{step.proof.key}"] if step.proof and step.proof.kind == "volume" else []
-        for node in dict.fromkeys((*map(self.resolved, step.action.argv), *volume)):
-            if node.startswith("/dev/") and self.world.exists(node):
-                self.world.sync(Path(node))
+        """Makes the disks keep what the step's program made. Raises OSError."""
+        copied = (
+            [str(self.world.path(step.proof.key))] if step.proof and step.proof.kind == "key_file" else []
+        )
+        devices = [node for node in map(self.resolved, written(step, self.groups)) if self.world.exists(node)]
+        for path in (*devices, *copied):
+            try:
+                self.world.sync(Path(path))
+            except OSError as error:
+                # Not a disk's (/dev/urandom as a key, a label that begins so), or a link that udev has just taken away.
+                if error.errno not in (EINVAL, ENOENT):
+                    raise
 
     def _keep_header(self, step: Step) -> None:
         """Copies a new LUKS header, without which no key opens anything; a copy that is there already, which may be the only one
