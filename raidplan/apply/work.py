@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from errno import EINVAL, ENOENT
 from functools import partial
 from itertools import count
 from os import close
@@ -176,14 +175,11 @@ class Work:
         copied = (
             [str(self.world.path(step.proof.key))] if step.proof and step.proof.kind == "key_file" else []
         )
-        devices = [node for node in map(self.resolved, written(step, self.groups)) if self.world.exists(node)]
+        devices = [
+            node for node in map(self.resolved, written(step, self.groups)) if self.world.is_block(node)
+        ]
         for path in (*devices, *copied):
-            try:
-                self.world.sync(Path(path))
-            except OSError as error:
-                # Not a disk's (/dev/urandom as a key, a label that begins so), or a link that udev has just taken away.
-                if error.errno not in (EINVAL, ENOENT):
-                    raise
+            self.world.sync(Path(path))
 
     def _keep_header(self, step: Step) -> None:
         """Copies a new LUKS header, without which no key opens anything; a copy that is there already, which may be the only one

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -97,6 +98,13 @@ class World:
     def exists(self, node: str) -> bool:
         """The node exists."""
         return os.path.exists(node)
+
+    def is_block(self, node: str) -> bool:
+        """The node exists, and is that of a block device."""
+        try:
+            return stat.S_ISBLK(os.stat(node).st_mode)
+        except OSError:
+            return False
 
     def instance(self, node: str) -> tuple[str, int]:
         """The instance of the disk behind a node now: the kernel's word for this one, and its bytes. Raises OSError."""

@@ -196,6 +196,9 @@ class Simulated(World):
     def exists(self, node: str) -> bool:
         return node in self.state.nodes
 
+    def is_block(self, node: str) -> bool:
+        return self.exists(node)
+
     def instance(self, node: str) -> tuple[str, int]:
         return "1", next(disk.size for disk in self.plan.disks if node == f"/dev/{disk.name}")
 
