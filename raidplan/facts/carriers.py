@@ -35,6 +35,10 @@ class Carrier:
     slot: int
     events: int
     """The number of the last update; -1 where nobody knows."""
+    chunk: int = -1
+    """In bytes; -1 where nobody knows."""
+    data_offset: int = -1
+    """The place of the data on the device in bytes; -1 where nobody knows."""
     name: str = ""
     """The kernel name."""
 
@@ -52,7 +56,7 @@ def superblock_objects(readings: Readings, names: Names) -> dict[str, Properties
             read = _read(readings, block, int(one.offset, 16)) if one.type == MEMBER else None
             if read and read.uuid == one.uuid and not read.problem:
                 layout = layout_words(read.level, read.layout)
-                carrier = Carrier(read.uuid, names.of(name), read.level, read.devices, layout, read.role, read.slot, read.events)  # fmt: skip
+                carrier = Carrier(read.uuid, names.of(name), read.level, read.devices, layout, read.role, read.slot, read.events, read.chunk, read.data_offset)  # fmt: skip
                 found[name] = {key: value for key, value in asdict(carrier).items() if key != "name"}
     return found
 
@@ -73,7 +77,8 @@ def carriers_of(uuid: str, machine: Machine) -> Iterator[Carrier]:
             texts = (str(found.get(key, "")) for key in ("device", "level", "layout", "role"))
             device, level, layout, role = texts
             members, slot, events = (_number(found.get(key)) for key in ("members", "slot", "events"))
-            yield Carrier(uuid, device, level, members, layout, role, slot, events, name)
+            chunk, offset = (_number(found.get(key)) for key in ("chunk", "data_offset"))
+            yield Carrier(uuid, device, level, members, layout, role, slot, events, chunk, offset, name)
 
 
 def _number(value: Value) -> int:

@@ -48,6 +48,8 @@ class Superblock:
     role: Role = "spare"
     slot: int = -1
     """The number of the member in the array; -1 for a device without one."""
+    chunk: int = 0
+    """In bytes; 0 where the level has none."""
 
     @property
     def words(self) -> str:
@@ -113,6 +115,7 @@ def _version_1(block: bytes, order: str, offset: int, version: str) -> Superbloc
         0 if problem else struct.unpack_from("<Q", block, 200)[0],
         0 if problem else struct.unpack_from("<I", block, 76)[0],
         *(("spare", -1) if problem else _role_1(block, devices)),
+        0 if problem else struct.unpack_from("<I", block, 88)[0] * SECTOR,
     )
 
 
@@ -158,6 +161,7 @@ def _version_0(block: bytes, order: str, offset: int, version: str) -> Superbloc
         layout=words[64] if intact else 0,
         role=_role_0(words) if intact else "spare",
         slot=words[995] if intact and _role_0(words) == "data" else -1,
+        chunk=words[65] if intact else 0,
     )
 
 

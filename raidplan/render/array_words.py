@@ -79,6 +79,9 @@ SUPERBLOCKS_LOST: Mapping[str, str] = {
     "changed": f"{WRITTEN_AGAIN} (it was adopted, or the layout or a disk was changed since: first compare every value with those of the array): {LOOKED_AT}",
     "with-spares": f"{WRITTEN_AGAIN} (any slot may be on a spare now, {{spares: or }}, if it took the place of a failed member; the command has the "
     f"order of the layout: first compare it and every value with those of the array): {LOOKED_AT}",
+    "disks-away": f"{WITHOUT_SUPERBLOCK}. Connect {{away:, }} first: what is on it can be the only superblock that is left",
+    "unplaced": f"{WITHOUT_SUPERBLOCK}. Where its data lies on the others follows from the size of {{away:, }}, which is not there, so no command is "
+    "right for certain: connect the disk that it was on. If nobody needs it, `raidplan adopt LAYOUT --forget {place}` removes it from the journal",
     "blank": f"{WITHOUT_SUPERBLOCK}. Not all of its data is on the others without {{blank:, }}, where nothing is and, by the journal, nothing of it ever was: "
     "connect the disks that it was on. If nobody needs it, `raidplan adopt LAYOUT --forget {place}` removes it from the journal",
     "table": f"{TABLE_LOST}. This command writes the table again, and no data: `{{command}}`; {FIRST}",

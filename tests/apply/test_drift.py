@@ -9,7 +9,7 @@ import pytest
 
 from raidplan.apply.preflight.doubles import doubles
 from raidplan.plan.step import Plan
-from tests.apply.drifted import decided, standing
+from tests.apply.drifted import carrying, decided, standing, superblocks
 from tests.apply.stacks import LAYOUT, Box, plan_of
 
 
@@ -49,6 +49,25 @@ def test_a_failed_spare_is_removed_and_added_again(with_spare: Plan) -> None:
     remove, add = reason.figures["commands"]  # type: ignore[misc]
     assert reason.case == "commands" and remove == "mdadm /dev/md/data --remove failed"
     assert str(add).startswith("mdadm --manage /dev/md/data --add-spare /dev/disk/by-partuuid/")
+
+
+@pytest.mark.parametrize("role", ["spare", "data"])
+def test_a_spare_that_somebody_took_out_is_added_again(role: str, with_spare: Plan) -> None:
+    """One that was a member may have data that nobody else has: it stays, and is not blank."""
+    box = standing(with_spare)
+    (found,) = box.objects["array"].values()
+    (out,), found["spares"] = found["spares"], []
+    superblocks(carrying(box), "raid1", dict(enumerate(found["members"])), roles={out: role})
+    for block in box.blocks.values():
+        box.blocks[block.name] = replace(block, uses=()) if block.identity == out else block
+    reasons = [each for each in decided(with_spare, box).refusals if each.code != "not-in-journal"]
+    if role == "data":
+        assert "commands" not in {each.case for each in reasons} and reasons
+        return
+    (reason,) = reasons
+    (command,) = reason.figures["commands"]  # type: ignore[misc]
+    assert (reason.code, reason.case) == ("differs", "commands")
+    assert str(command).startswith("mdadm --manage /dev/md/data --add-spare /dev/disk/by-partuuid/")
 
 
 def test_a_spare_that_took_the_place_of_a_member_gives_it_back(with_spare: Plan) -> None:

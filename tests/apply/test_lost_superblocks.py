@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.decide.lost_superblocks import create_again, superblocks_lost
+from raidplan.apply.decide.create_again import create_again, data_offset
+from raidplan.apply.decide.lost_superblocks import superblocks_lost
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past
@@ -83,7 +84,7 @@ def test_one_reason_says_which_command_brings_it_back(
     assert refusal.figures["command"] == (
         "mdadm --create /dev/md/p --readonly --assume-clean --metadata=1.2 --homehost=pair --name=p "
         f"--uuid={md_form(uuid)} --level=raid5 --raid-devices=3 --chunk=512K --layout=left-symmetric --bitmap=internal "
-        f"--consistency-policy=bitmap --data-offset=3072K {nodes}"
+        f"--consistency-policy=bitmap --size=2612224K --data-offset=3072K {nodes}"
     )
 
 
@@ -244,7 +245,7 @@ def test_the_command_has_every_value_that_decides_where_data_lies(example: str) 
             BlockFact(f"m{n}", identity_of(node, {}), node, "partition", 900 * MIB)
             for n, node in enumerate(step.guard)
         ]
-        again = create_again(step, members)
+        again = create_again(step, members, data_offset(step, members, ()) or 0)
         assert isinstance(step.action, Run)
         for option in ("--metadata", "--uuid", "--level", "--raid-devices", "--chunk", "--layout"):
             assert said(step.action.argv, option) == said(again, option)
@@ -264,7 +265,7 @@ def test_the_data_offset_is_that_of_the_size_of_the_first_member(tmp_path: Path)
 
     def offset(step: Step, size: int) -> int:
         members = [BlockFact(f"m{n}", node, node, "partition", size) for n, node in enumerate(step.guard)]
-        (word,) = said(create_again(step, members), "--data-offset")
+        (word,) = said(create_again(step, members, data_offset(step, members, ()) or 0), "--data-offset")
         return int(word.removeprefix("--data-offset=").removesuffix("K")) * KIB
 
     step = next(step for step in plan.steps if step.id == "array.p.create")

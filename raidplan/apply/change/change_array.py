@@ -11,6 +11,7 @@ from raidplan.base.identity import Identity, disk_word
 from raidplan.base.magic import member_of
 from raidplan.facts import Machine
 from raidplan.facts.arrays import BROKEN, NOT_STARTED
+from raidplan.facts.carriers import carriers_of
 from raidplan.facts.machine import BlockFact, texts
 from raidplan.facts.members import SIZE, positions
 from raidplan.facts.ranges import BACK, FRONT, behind_all, ends_of
@@ -94,6 +95,10 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
         clear = forget_member(difference.step, identity, node, difference.machine)
         yield clear
         before = (clear.id,)
+    elif _is_own_spare(uuid, identity, difference.machine):
+        # Somebody took it out; it has no data, but nobody but a person knows why.
+        commands = (fill(each, {"node": difference.called, "new": node}) for each in SPARE_ADDED.commands)
+        raise NotInPlace("commands", commands=(*commands,), conditions=())
     yield difference.then(
         verb,
         f"add {node} to {difference.step.targets[0]} as a spare",
@@ -103,6 +108,12 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
         guard=(node,),
         destroys=(everything_on(node),),
     )
+
+
+def _is_own_spare(uuid: str, identity: str, machine: Machine) -> bool:
+    """Nothing is on the device but the superblock of a spare of this array."""
+    roles = {each.role for each in carriers_of(uuid, machine) if each.device == identity}
+    return roles == {"spare"} and {*machine.carried(identity)} == {member_of(uuid)}
 
 
 def left_behind(step: Step, machine: Machine, plan: Plan, past: Past) -> Iterator[Step]:

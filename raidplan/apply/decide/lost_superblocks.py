@@ -6,29 +6,25 @@ is known as well. Nothing else is written over such an array, whatever the layou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from raidplan.apply.decide.create_again import create_again, data_offset, in_command
 from raidplan.apply.decide.missing_members import NOT_THERE, carriers, carries, loss_at_best, wanted
 from raidplan.apply.decide.redo_steps import half_done
 from raidplan.apply.journal.made import made_by
 from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.step_fingerprints import disks_below
 from raidplan.apply.refusal import Refusal
 from raidplan.base.figures import Figure
-from raidplan.base.hidden import escaped
 from raidplan.base.levels import survives
-from raidplan.base.size import KIB
 from raidplan.facts import Machine
 from raidplan.facts.arrays import NOT_STARTED
-from raidplan.facts.carriers import behind
+from raidplan.facts.carriers import Carrier, behind
 from raidplan.facts.machine import BlockFact, texts
-from raidplan.geometry.md_member import default_data_offset
 from raidplan.plan.identities import identity_of, made_nodes
 from raidplan.plan.origin import id_of_stop
-from raidplan.plan.step import Plan, Run, Step
-
-KEPT = ("--metadata=", "--homehost=", "--name=", "--uuid=", "--level=", "--raid-devices=", "--spare-devices=", "--chunk=",
-        "--layout=", "--bitmap=", "--consistency-policy=")  # fmt: skip
-"""The options of `mdadm --create` that decide where the data lies and what the array is called."""
+from raidplan.plan.step import Plan, Step
 
 
 def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
@@ -43,7 +39,7 @@ def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refus
             continue
         there = {node: _block(identity_of(node, made), machine) for node in step.guard}
         new = {
-            node: _in_command(node, block)
+            node: in_command(node, block)
             for node, block in there.items()
             if block and _looks_new(node, block, step, plan, machine, past)
         }
@@ -55,8 +51,15 @@ def superblocks_lost(plan: Plan, machine: Machine, past: Past) -> Iterator[Refus
         figures: dict[str, Figure] = {"began": began, "devices": len(members), "node": step.awaits[0]}
         if _can_lose(step, members):
             spares = _spares(step, members)
+            offset = data_offset(step, members, carriers_on(step, machine))
+            if offset is None:
+                figures |= {
+                    "away": tuple(node for node, block in zip(step.guard, members, strict=True) if not block)
+                }
+                yield Refusal("superblocks-lost", "unplaced", step.because, step.line, figures)
+                continue
             case = "with-spares" if spares else "" if step.id in past.standing else "changed"
-            command = _stopped(step, machine) + " ".join(create_again(step, members))
+            command = _stopped(step, machine) + " ".join(create_again(step, members, offset))
             figures |= {"command": command, **({"spares": spares} if spares else {})}
             yield Refusal("superblocks-lost", case, step.because, step.line, figures)
         # What this run itself made blank is no lost member: with any other one, an array could still be there.
@@ -94,7 +97,7 @@ def _spares(step: Step, members: Sequence[BlockFact | None]) -> tuple[str, ...]:
     assert step.proof is not None
     spares = texts(step.proof.expect.get("spares"))
     return tuple(
-        _in_command(node, block)
+        in_command(node, block)
         for node, block in zip(step.guard, members, strict=True)
         if block and block.identity in spares
     )
@@ -162,6 +165,31 @@ def too_few(step: Step, machine: Machine) -> bool:
     return loss is not None and not loss.is_survived
 
 
+def carriers_on(step: Step, machine: Machine) -> list[Carrier]:
+    """The devices with a superblock of the step's array."""
+    assert step.proof is not None
+    return carriers(step, machine.observe("array", step.proof.key) or NOT_THERE, machine)
+
+
+def with_all_disks(refusals: Iterable[Refusal], plan: Plan, present: Collection[str]) -> Iterator[Refusal]:
+    """The refusals; of an array of which a disk is not there now, without a command: it may have the superblock that the others lost."""
+    below = disks_below(plan)
+    for each in refusals:
+        steps = [
+            step
+            for step in plan.steps
+            if step.because == each.place and step.proof and step.proof.kind == "array"
+        ]
+        away = {disk for step in steps for disk in below[step.id]} - {*present}
+        if each.code == "superblocks-lost" and away:
+            figures = {
+                key: value for key, value in each.figures.items() if key in ("began", "devices", "node")
+            }
+            yield replace(each, case="disks-away", figures=figures | {"away": tuple(sorted(away))})
+        else:
+            yield each
+
+
 def _is_as_planned(step: Step, machine: Machine) -> bool:
     """No superblock that is left tells another form than the layout has, or another place of its device.
 
@@ -169,52 +197,16 @@ def _is_as_planned(step: Step, machine: Machine) -> bool:
     """
     assert step.proof is not None
     expect, planned = step.proof.expect, wanted(step)
-    there = carriers(step, machine.observe("array", step.proof.key) or NOT_THERE, machine)
+    there = carriers_on(step, machine)
     form = {(each.level, each.members) for each in there}
+    chunks = {each.chunk for each in there if each.chunk >= 0 and "chunk" in expect}
+    layouts = {each.layout for each in there if each.layout and "layout" in expect}
     places = {each.slot: each.device for each in there if each.slot >= 0}
     return (
         form <= {(expect["level"], len(planned))}
+        and chunks <= {expect.get("chunk")}
+        and layouts <= {expect.get("layout")}
         and not behind(there)
         and all(each.has_data for each in there if each.device in planned)
         and all(slot < len(planned) and planned[slot] == device for slot, device in places.items())
     )
-
-
-def create_again(step: Step, members: Sequence[BlockFact | None]) -> tuple[str, ...]:
-    """The command that writes the superblocks of the step's array again, in the same order, and starts it read-only.
-
-    `members` in the order of the guard, None for one that is not there; the data offset is that of `mdadm --create`
-    (geometry/md_member.py). A write journal is left out: what it held is lost, and mdadm adds another one afterwards. So is
-    each spare where one is not there.
-    """
-    assert step.proof is not None and isinstance(step.action, Run)
-    expect, journal = step.proof.expect, step.proof.expect.get("journal")
-    out = {journal}
-    kept = [word for word in step.action.argv if word.startswith(KEPT)]
-    if journal:
-        kept = [word for word in kept if not word.startswith("--consistency-policy=")]
-    there = [block for block in members if block]
-    if not {*texts(expect.get("spares"))} <= {block.identity for block in there}:
-        kept = [word for word in kept if not word.startswith("--spare-devices=")]
-        out |= {*texts(expect.get("spares"))}
-    metadata, chunk = str(expect["metadata"]), expect.get("chunk")
-    if metadata in ("1.1", "1.2"):
-        offset = default_data_offset(
-            there[0].size,
-            level=str(expect["level"]),
-            chunk=chunk if isinstance(chunk, int) else None,
-            metadata=metadata,
-            ppl=expect.get("consistency") == "ppl",
-        )
-        kept.append(f"--data-offset={offset // KIB}K")
-    devices = [
-        _in_command(node, block) if block else "missing"
-        for place, (node, block) in enumerate(zip(step.guard, members, strict=True))
-        if (block.identity not in out if block else place < len(wanted(step)))
-    ]
-    return ("mdadm", "--create", step.awaits[0], "--readonly", "--assume-clean", *kept, *devices)
-
-
-def _in_command(node: str, block: BlockFact) -> str:
-    """The name in the command of a device, by its name in steps."""
-    return escaped(node if node.startswith("/") else f"/dev/{block.name}")

@@ -9,6 +9,7 @@ from raidplan.apply.configuration.conflicts import foreign_lines
 from raidplan.apply.configuration.dropped import needed_at_boot
 from raidplan.apply.decide.comparison import unknown_origin
 from raidplan.apply.decide.fingerprint import changed, state_of, written_by
+from raidplan.apply.decide.lost_superblocks import with_all_disks
 from raidplan.apply.decide.unplanned import unplanned
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.configuration import lines_do_not_conflict
@@ -46,6 +47,7 @@ def refuse(
     refusals += _lost_steps(asked.layout, past)
     refusals += cleared.refusals
     refusals += remaining.refusals
+    refusals = [*with_all_disks(refusals, asked.layout, matched.disks)]
     refusals += unknown_origin(asked.layout, left, after.machine, past)
     refusals += foreign_lines(left, remaining.whole, resumed.machine, past)
     refusals += needed_at_boot(left, after.machine)
