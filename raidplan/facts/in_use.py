@@ -16,8 +16,10 @@ from raidplan.facts.exports import exports
 from raidplan.facts.loop_devices import loops_on_devices
 from raidplan.facts.mounts import unescaped
 from raidplan.facts.uses import Use, UseKind, use
-from raidplan.facts.writers import is_begun_by_us, processes, program, ways_to_write
+from raidplan.facts.writers import has_ended, is_begun_by_us, processes, program, ways_to_write
 
+UNKNOWN = "?"
+"""The program of a process that tells nothing."""
 NAMESPACE = re.compile(r"nvme(\d+)n(\d+)")
 
 
@@ -140,16 +142,18 @@ def _mounts(numbers: dict[str, Node]) -> Iterator[Use]:
     """Mounts in any mount namespace, each of which is read once."""
     known: set[str] = set()
     for process in processes() if numbers else ():
-        with suppress(OSError):
+        try:
             namespace = os.readlink(process / "ns/mnt")
             if namespace in known:
                 continue
+            lines = (process / "mountinfo").read_bytes().decode(errors="replace").split("\n")
             known.add(namespace)
-            for line in (process / "mountinfo").read_bytes().decode(errors="replace").split("\n"):
-                words = line.split(" ")
+            for words in (line.split(" ") for line in lines):
                 if len(words) > 4 and (number := f"b{words[2]}") in numbers:
                     by: Figures = {} if process.name == str(os.getpid()) else program(process)
                     yield numbers[number].use("mounted", point=unescaped(words[4]), **by)
+        except OSError as error:
+            yield from _unseen(process, error)
 
 
 def _writers(reached: _Reached) -> Iterator[Use]:
@@ -160,10 +164,21 @@ def _writers(reached: _Reached) -> Iterator[Use]:
     numbers = reached.below | reached.own
     yield from (*_loops(numbers), *_exports(numbers))
     for process in processes()[1:] if numbers else ():
-        with suppress(OSError):  # it has ended
+        try:
             for number, way in ways_to_write(process, numbers):
                 if number in reached.own or not is_begun_by_us(process):
                     yield numbers.get(number, Node(str(process))).use(way, **program(process))
+        except OSError as error:
+            yield from _unseen(process, error)
+
+
+def _unseen(process: Path, error: OSError) -> Iterator[Use]:
+    """The reason that a process which has not ended cannot be looked at."""
+    if not has_ended(process, error):
+        name: dict[str, Figure] = {"process": int(process.name), "program": UNKNOWN}
+        with suppress(OSError):
+            name = program(process)
+        yield use("unseen-process", str(process), **name)
 
 
 def _loops(numbers: dict[str, Node]) -> Iterator[Use]:

@@ -20,7 +20,10 @@ MACHINE: Mapping[str, Mapping[str, str]] = {
     "not-root": {"": "not root: run it with sudo"},
     "not-administrator": {
         "no-capability": "root without CAP_SYS_ADMIN, as in a container: run it on the host",
+        "no-trace": "root without CAP_SYS_PTRACE, from whom programs that write to a disk are hidden: run it with all of root's rights",
         "user-namespace": "root of a user namespace only, as in a container: run it on the host",
+        "process-namespace": "in a namespace of processes of its own, as in a container, where programs of others that write to a disk are "
+        "not to be seen: run it on the host",
     },
     "program-missing": {
         "": "the program {place} is missing: install it",

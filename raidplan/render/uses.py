@@ -11,6 +11,8 @@ DEVICE = "{place}{below:? (below %)}"
 BY = "by process {process} ({program})"
 USES: Mapping[UseKind, str] = {
     "unseen": "{place} cannot be looked at: {error}",
+    "unseen-process": "{place}: not all that process {process} ({program}) has open can be looked at, and it may be writing to these "
+    "devices: end it first",
     "mounted": f"{DEVICE} is mounted at {{point}}{{process:? for process %}}{{program:? (%)}}",
     "exported": f"{DEVICE} is exported by a SCSI target of the kernel ({{name}})",
     "exported-by-nvme": f"{DEVICE} is exported by an NVMe target of the kernel ({{name}})",

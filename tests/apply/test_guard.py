@@ -205,8 +205,9 @@ def test_a_device_that_moves_from_its_descriptor_to_a_ring_meanwhile_is_found(
 @pytest.mark.parametrize(
     ("info", "paths"),
     [
-        ("SqMask:\t0x7\nUserFiles:\t2\n    0: sdb\n    1: <none>\nUserBufs:\t0\n", (["dev/sdb", "dev/<none>"],) * 2),
-        ("UserFiles:\t1\n    0: /dev/sdb\nPollList:\n", (["dev/sdb"],) * 2),
+        ("SqMask:\t0x7\nUserFiles:\t2\n    0: sdb\n    1: <none>\nUserBufs:\t0\n", (["sdb", "<none>"],) * 2),
+        ("UserFiles:\t1\n    0: /dev/sdb\nPollList:\n", (["/dev/sdb"],) * 2),
+        ("UserFiles:\t1\n    0: /n\\040x\\040(deleted)\n", (["/n x (deleted)"],) * 2),
         ("UserFiles:\t0\nUserBufs:\t1\n    0: 0x7f00/4096\n", ([], [])),
         ("UserFiles:\t1\nUserBufs:\t0\n", (None, [])),
         ("pos:\t0\n", (None, None)),

@@ -37,6 +37,8 @@ from tests.images import tool
 
 ROOT = Path(__file__).parents[2]
 root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+FIRST = "pid:[4026531836]"
+"""The namespace of processes that Linux begins with."""
 BLOCK = "UUID=2 /srv ext4 defaults 0 2\n"
 
 
@@ -54,19 +56,27 @@ def test_every_check_is_made() -> None:
 
 
 @pytest.mark.parametrize(
-    ("capabilities", "users", "said"),
+    ("capabilities", "users", "processes", "said"),
     [
-        ("000001ffffffffff", "0 0 4294967295", ""),
-        ("00000000a80425fb", "0 0 4294967295", "root without CAP_SYS_ADMIN"),
-        ("000001ffffffffff", "0 100000 65536", "root of a user namespace only"),
+        ("000001ffffffffff", "0 0 4294967295", FIRST, []),
+        ("00000000a80425fb", "0 0 4294967295", FIRST, ["no-capability", "no-trace"]),
+        ("000001fffff7ffff", "0 0 4294967295", FIRST, ["no-trace"]),
+        ("000001ffffffffff", "0 100000 65536", FIRST, ["user-namespace"]),
+        ("000001ffffffffff", "0 0 4294967295", "pid:[4026532176]", ["process-namespace"]),
+        ("000001ffffffffff", "0 0 4294967295", "", []),
     ],
 )
-def test_f43_root_of_a_container(capabilities: str, users: str, said: str, tmp_path: Path) -> None:
-    """The second is what Docker gives."""
+def test_f43_root_of_a_container(
+    capabilities: str, users: str, processes: str, said: list[str], tmp_path: Path
+) -> None:
+    """The second is what Docker gives; the last a kernel that has no namespaces of processes."""
     (tmp_path / "status").write_text(f"Name:\tx\nCapPrm:\t0\nCapEff:\t{capabilities}\nCapBnd:\t0\n")
     (tmp_path / "uid_map").write_text(f"         {users}\n")
-    found = [*sentences(cannot_administer(tmp_path))]
-    assert len(found) == bool(said) and all(words.startswith(said) for words in found)
+    if processes:
+        (tmp_path / "ns").mkdir()
+        (tmp_path / "ns/pid").symlink_to(processes)
+    assert [each.case for each in cannot_administer(tmp_path)] == said
+    assert len({*sentences(cannot_administer(tmp_path))}) == len(said)
 
 
 @root
@@ -78,7 +88,10 @@ def test_f43_root_without_its_capability_is_told_so() -> None:
     words = [sys.executable, "-c", code]
     here = {**os.environ, "PYTHONPATH": str(ROOT)}
     for before, said in (
-        ([], ""),
+        ([], "" if os.readlink("/proc/self/ns/pid") == FIRST else "process-namespace"),
+        (["setpriv", "--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace"], "no-trace"),
+        (["unshare", "--pid", "--fork", "--mount-proc"], "process-namespace"),
+        (["unshare", "--mount"], "" if os.readlink("/proc/self/ns/pid") == FIRST else "process-namespace"),
         (["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"], "no-capability"),
         (["unshare", "--user", "--map-root-user"], "user-namespace"),
     ):

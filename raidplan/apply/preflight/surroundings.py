@@ -21,8 +21,10 @@ UDEV = Path("/run/udev/control")
 """The socket of systemd-udevd and eudev; udevadm looks for it too."""
 SYSTEMD = Path("/run/systemd/system")
 """There while systemd is the first process (sd_booted(3)); in a chroot, systemctl does nothing and says that all is well."""
-SYS_ADMIN = 21
-"""CAP_SYS_ADMIN (linux/capability.h): mounts, swap, md, partition tables."""
+CAPABILITIES = {"no-capability": 21, "no-trace": 19}
+"""CAP_SYS_ADMIN (linux/capability.h): mounts, swap, md, partition tables. CAP_SYS_PTRACE: what programs have open."""
+ALL_PROCESSES = "pid:[4026531836]"
+"""The first namespace of processes, from which all of them are seen (PROC_PID_INIT_INO in linux/proc_ns.h)."""
 GET_FLAGS = 0x80006601 | struct.calcsize("l") << 16
 """FS_IOC_GETFLAGS (linux/fs.h)."""
 IMMUTABLE, APPEND = 0x10, 0x20
@@ -31,13 +33,17 @@ ROOM, NODES = 64 * 1024, 4
 
 
 def cannot_administer(proc: Path = PROC_SELF) -> Iterator[Refusal]:
-    """Root of a container is called root and may do nothing of what is needed here."""
+    """Root of a container is called root, and may do nothing of what is needed here, or does not see who writes to a disk."""
     found = re.search(r"^CapEff:\s+([0-9a-f]+)$", (proc / "status").read_text(), re.MULTILINE)
-    if found and not int(found[1], 16) >> SYS_ADMIN & 1:
-        yield refusal("not-administrator", "no-capability")
+    for case, capability in CAPABILITIES.items() if found else ():
+        if found and not int(found[1], 16) >> capability & 1:
+            yield refusal("not-administrator", case)
     users = (proc / "uid_map").read_text().split() if (proc / "uid_map").exists() else []
     if users and users != ["0", "0", "4294967295"]:
         yield refusal("not-administrator", "user-namespace")
+    # A kernel without such namespaces has no link.
+    if os.path.lexists(proc / "ns/pid") and os.readlink(proc / "ns/pid") != ALL_PROCESSES:
+        yield refusal("not-administrator", "process-namespace")
 
 
 def udev_is_absent(socket: Path = UDEV) -> Iterator[Refusal]:
