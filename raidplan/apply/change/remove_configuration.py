@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from raidplan.apply.configuration.array_names import WITHOUT_NAMES, drops_names, with_names
 from raidplan.apply.configuration.blocks import file_text, wanted_text
 from raidplan.apply.journal.past import Past
 from raidplan.facts import Machine
@@ -46,7 +47,7 @@ def _removals(plan: Plan, machine: Machine, past: Past) -> Iterator[Step]:
         _rules(plan),
         _fstab(plan),
         _crypttab(plan),
-        _mdadm_conf(plan),
+        _mdadm_conf(plan, machine),
         _check(plan, machine),
         *map(_own_file, (AFTER_INITRAMFS, DPKG, HOOK)),
     ):
@@ -140,11 +141,16 @@ def _crypttab(plan: Plan) -> tuple[Step, ...]:
     return written, _step("crypttab.reload", "let systemd read crypttab again", reload, "systemd", written)
 
 
-def _mdadm_conf(plan: Plan) -> tuple[Step, ...]:
+def _mdadm_conf(plan: Plan, machine: Machine) -> tuple[Step, ...]:
+    """All of the block, but for the statement of an earlier version that a line of others needs."""
     block = WriteBlock(MDADM_CONF, "", plan.host, at_top=True)
-    written = _step(
-        NAMES, "remove raidplan's block from mdadm.conf, which the layout no longer needs", block, MDADM_CONF
-    )
+    say = "remove raidplan's block from mdadm.conf, which the layout no longer needs"
+    left = with_names(block, machine)
+    if left != block:
+        say = "leave names=yes in raidplan's block of mdadm.conf, and nothing else"
+    elif drops_names(block, machine):
+        say = f"{say}, and with it names=yes, {WITHOUT_NAMES}"
+    written = _step(NAMES, say, left, MDADM_CONF)
     fresh = Proof("initramfs", "current", {"fresh": True})
     renew = _step(
         "initramfs",

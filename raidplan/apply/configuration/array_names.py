@@ -23,36 +23,45 @@ from raidplan.plan.places import CRYPTTAB, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
 from raidplan.plan.step import Plan, RenewInitramfs, Step, WriteBlock
 
 NAMES = "create names=yes\n"
+WITHOUT_NAMES = (
+    "which an earlier version wrote: from the next boot on the kernel calls all arrays by numbers (md127), also those that no "
+    "layout names, and not md_NAME; /dev/md/NAME stays"
+)
 BY_NAME, BY_NUMBER = re.compile(r"/dev/md_(?!d\d)."), re.compile(r"/dev/(md\d+)(?:p\d+)?")
 """Nodes of arrays: those that `names=yes` makes, and those with a number; a partition of one counts for it."""
 
 
 def as_it_stands(plan: Plan, machine: Machine) -> Plan:
     """The plan, with names=yes kept in our block as long as somebody's line needs it."""
-    if not any(BY_NAME.match(node) for _, node in _nodes_in_files(machine)):
+    if not _is_needed(machine):
         return plan
 
     def kept(step: Step) -> Step:
         action = step.action
-        if not isinstance(action, WriteBlock) or not _drops_names(action, machine):
-            return step
-        return replace(step, action=action._replace(content=NAMES + action.content))
+        return replace(step, action=with_names(action, machine)) if isinstance(action, WriteBlock) else step
 
     return replace(plan, steps=tuple(map(kept, plan.steps)), whole=tuple(map(kept, plan.whole)))
+
+
+def with_names(action: WriteBlock, machine: Machine) -> WriteBlock:
+    """The block, with names=yes as long as somebody's line needs it; also where it would have nothing else any more."""
+    if not _is_needed(machine) or not drops_names(action, machine):
+        return action
+    return action._replace(content=NAMES + action.content)
+
+
+def _is_needed(machine: Machine) -> bool:
+    return any(BY_NAME.match(node) for _, node in _nodes_in_files(machine))
 
 
 def in_its_own_step(step: Step, machine: Machine) -> list[Step]:
     """The step that writes our block; before it, or in its place where it would do no more, one that takes names=yes out."""
     action = step.action
-    if not isinstance(action, WriteBlock) or not _drops_names(action, machine):
+    if not isinstance(action, WriteBlock) or not drops_names(action, machine):
         return [step]
     inside = sections(file_text(machine, action.file) or "", action.mark, at_top=True).inside
     left = action._replace(content="".join(f"{line}\n" for line in inside_without_names(inside)))
-    say = (
-        f"take names=yes out of {MDADM_CONF}, which an earlier version wrote: from the next boot on the kernel calls all arrays by "
-        "numbers (md127), also those that no layout names, and not md_NAME; /dev/md/NAME stays"
-    )
-    first = replace(step, say=say, action=left)
+    first = replace(step, say=f"take names=yes out of {MDADM_CONF}, {WITHOUT_NAMES}", action=left)
     if left == action:
         return [first]
     first = replace(first, id=step.added("numbers"), origin=Origin("change", step.id))
@@ -66,11 +75,21 @@ def inside_without_names(lines: Iterable[Line]) -> Iterator[str]:
 
 def kept_for_others(whole: Plan, machine: Machine) -> Iterator[Note]:
     """A note on the line that still needs names=yes in our block."""
-    block = next((step.action for step in whole.steps if _is_conf(step)), None)
-    if isinstance(block, WriteBlock) and block.content.startswith(NAMES):
+    blocks = (
+        step.action.content for step in whole.steps if isinstance(step.action, WriteBlock) and _is_conf(step)
+    )
+    if next(blocks, _present_block(whole.host, machine)).startswith(NAMES):
         lines = (each for each in _nodes_in_files(machine) if BY_NAME.match(each[1]))
         line_at, node = next(lines, ("", ""))
         yield note("names-stay", place=MDADM_CONF, line_at=line_at, node=node)
+
+
+def _present_block(host: str, machine: Machine) -> str:
+    try:
+        inside = sections(file_text(machine, MDADM_CONF) or "", host, at_top=True).inside
+    except BrokenBlock:
+        return ""  # `compare` has said so
+    return "".join(f"{line}\n" for _, line in inside)
 
 
 def numbers_needed(left: Plan, machine: Machine) -> Iterator[Refusal]:
@@ -138,9 +157,9 @@ def _is_conf(step: Step) -> bool:
     return isinstance(step.action, WriteBlock) and step.action.file == MDADM_CONF
 
 
-def _drops_names(action: WriteBlock, machine: Machine) -> bool:
+def drops_names(action: WriteBlock, machine: Machine) -> bool:
     """Whether names=yes comes only from our present block, and the new block no longer has it."""
-    if action.file != MDADM_CONF or _has_names(numbered(action.content)) or not action.content:
+    if action.file != MDADM_CONF or _has_names(numbered(action.content)):
         return False
     try:
         without = wanted_text(action._replace(content=""), file_text(machine, action.file)) or ""

@@ -90,7 +90,9 @@ def _names_of_array(keys: dict[Key, str], machine: Machine) -> set[Key]:
     links = {
         device(node) for key, name in stored for node in of_array(key, name) if not node.startswith(BY_ID)
     }
-    return links | {key for key in keys if key[0] == "node"}
+    links |= {key for key in keys if key[0] == "node"}
+    # With names=yes, which an earlier version wrote, the kernel calls it so.
+    return links | {("node", node.replace("/dev/md/", "/dev/md_")) for _, node in links}
 
 
 def _named(file: str, number: int, names: Collection[Key], left: Plan, machine: Machine) -> Iterator[Refusal]:
