@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from raidplan.apply.configuration.blocks import BrokenBlock, file_text, sections, wanted_text
-from raidplan.apply.configuration.lines import Line, device, mdadm_conf, numbered, rows, statements
+from raidplan.apply.configuration.lines import Line, compared, device, mdadm_conf, numbered, rows, statements
 from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.hidden import escaped
@@ -136,16 +136,12 @@ def _by_chance(left: Plan, machine: Machine) -> Iterator[tuple[str, list[str]]]:
     }
     if not made:
         return
-    held = {key for _, keys in mdadm_conf(_conf(machine)) for key in keys}
+    held = {compared(key) for _, keys in mdadm_conf(_conf(machine)) for key in keys if key[0] == "node"}
     for uuid, found in machine.objects.get("array", {}).items():
         name = str(found.get("device", ""))
-        if uuid in made or not BY_NUMBER.fullmatch(f"/dev/{name}") or _is_held(name, held):
+        if uuid in made or not BY_NUMBER.fullmatch(f"/dev/{name}") or compared(("name", name)) in held:
             continue
         yield name, [place for place, node in _nodes_in_files(machine) if _number(node) == name]
-
-
-def _is_held(name: str, held: set[tuple[str, str]]) -> bool:
-    return not held.isdisjoint({("node", f"/dev/{name}"), ("node", f"/dev/md/{name.removeprefix('md')}")})
 
 
 def _number(node: str) -> str:

@@ -10,6 +10,7 @@ from raidplan.apply.configuration.lines import (
     Key,
     Line,
     assignments,
+    compared,
     continuing,
     crypttab,
     device,
@@ -50,13 +51,19 @@ def conflicting(whole: Plan, machine: Machine) -> Iterator[Refusal]:
             continue
         ours = {key for _, keys in grammar(numbered(action.content)) for key in keys}
         ours |= set(_implied_names(action.file, whole, machine))
+        one = compared if action.file == MDADM_CONF else _as_it_is
+        ours = set(map(one, ours))
         for file, lines in ((action.file, text.others), *further_files(action, machine)):
             for number, keys in grammar(lines):
-                for word in (word for key, word in keys.items() if key in ours):
+                for word in (word for key, word in keys.items() if one(key) in ours):
                     yield refusal("lines-conflict", "line", place=file, number=number, word=word)
         for file, keys in _units(action, machine):
             if taken := [word for key, word in keys.items() if key in ours]:
                 yield refusal("lines-conflict", "unit", place=file, words=tuple(taken), file=FSTAB)
+
+
+def _as_it_is(key: Key) -> Key:
+    return key
 
 
 def changed_by_ours(whole: Plan, machine: Machine) -> Iterator[Refusal]:

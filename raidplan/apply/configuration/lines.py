@@ -8,7 +8,7 @@ from posixpath import normpath
 
 Key = tuple[str, str]
 """A tag of fstab (`UUID`, `LABEL`, `PARTUUID`, `PARTLABEL`) and its value; `node`, `mount point`, `array` (its UUID as
-32 digits) or `name` (of an array), and what that is."""
+32 digits), `name` or `minor` (of an array), and what that is."""
 Line = tuple[int, str]
 """A line by its number from 1 on, with its text."""
 
@@ -67,7 +67,7 @@ def mdadm_conf(lines: Iterable[Line]) -> Iterator[tuple[int, dict[Key, str]]]:
     """The devices that the line of each ARRAY and the lines that continue it name, with their words."""
     for number, (keyword, *words) in statements(lines):
         if keyword == "ARRAY":
-            yield number, {key: word for word in words if (key := key_of_array(word))}
+            yield number, {key: word for word in words if (key := key_of_array(word) or _minor(word))}
 
 
 def unit(file: str, what: str) -> dict[Key, str]:
@@ -135,6 +135,26 @@ def key_of_array(word: str) -> Key | None:
     if tag.lower() == "uuid":
         return "array", re.sub(r"[^0-9a-f]", "", value.lower())
     return ("name", value) if tag.lower() == "name" else None
+
+
+def _minor(word: str) -> Key | None:
+    """The number that superblocks of version 0.90 have: mdadm gives it to no other array."""
+    tag, _, value = word.partition("=")
+    return ("minor", value) if tag.lower() == "super-minor" else None
+
+
+def compared(key: Key) -> Key:
+    """The name of an array as mdadm compares it (`devname_matches` in config.c): `/dev/md5`, `/dev/md/5`, `md5` and `5` are one.
+    Other keys stay as they are."""
+    kind, name = key
+    if kind not in ("node", "name", "minor"):
+        return key
+    return "name", as_number(name.removeprefix("/dev/md/").removeprefix("/dev/"))
+
+
+def as_number(name: str) -> str:
+    """The name of an array, behind that of its host if it has one, without `md` before a number."""
+    return re.sub(r"(\A|:)md(?=[0-9])", r"\1", name)
 
 
 def _tagged(tag: str, value: str) -> Key:

@@ -5,6 +5,7 @@ They follow from the layout, so a disk that had the same place in it before, or 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 
 from raidplan.apply.decide.member_names import identified
@@ -114,7 +115,7 @@ def _apart(devices: list[str], machine: Machine) -> list[str]:
 
 
 def names_of_arrays(machine: Machine, own: Iterable[DiskFact]) -> dict[str, tuple[str, set[str]]]:
-    """The place of each array, and its names: those of its links too if it runs.
+    """The place of each array, and its names: those of its links and of the kernel too if it runs.
 
     To one that does not run and has no member on our `own` disks, a boot gives a name without a host only if our host made it.
     """
@@ -127,5 +128,6 @@ def names_of_arrays(machine: Machine, own: Iterable[DiskFact]) -> dict[str, tupl
     }
     for uuid, array in machine.objects.get("array", {}).items():
         names = {str(array.get("name", "")).rpartition(":")[2], *texts(array.get("links"))}
-        found[uuid] = str(array.get("node", "inactive")), names
+        number = re.fullmatch(r"md\d+", str(array.get("device", "")))
+        found[uuid] = str(array.get("node", "inactive")), names | ({number[0]} if number else set())
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from raidplan.apply.configuration.lines import as_number
 from raidplan.apply.preflight.doubles import copied, doubles, names_of_arrays
 from raidplan.apply.preflight.situation import Check, Situation
 from raidplan.apply.refusal import Refusal, refusal
@@ -20,12 +21,17 @@ def names_free(situation: Situation) -> Iterator[Refusal]:
     }
     ours = {step.proof.key for step in names.values() if step.proof}
     for uuid, (where, theirs) in names_of_arrays(situation.machine, situation.disks.values()).items():
-        taken = next((mine for mine in names if not {mine, mine.rpartition(":")[2]}.isdisjoint(theirs)), None)
+        taken = next((mine for mine in names if not _compared(mine).isdisjoint(map(as_number, theirs))), None)
         if taken and uuid not in ours:
             yield refusal("name-taken", "array", place=taken, uuid=uuid, node=where)
     for step in _created(situation, "volume_group"):
         if step.proof and situation.machine.observe("volume_group", step.proof.key):
             yield refusal("name-taken", "group", place=step.proof.key)
+
+
+def _compared(name: str) -> set[str]:
+    """The names by which mdadm finds that of an array taken, with its host and without."""
+    return {as_number(name), as_number(name.rpartition(":")[2])}
 
 
 def uuids_free(situation: Situation) -> Iterator[Refusal]:
