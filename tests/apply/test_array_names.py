@@ -158,14 +158,17 @@ def test_numbers_of_others_that_nothing_holds_are_told(tmp_path: Path) -> None:
 
 def test_the_address_of_others_is_not_overruled(tmp_path: Path) -> None:
     plan, conf = plan_of(tmp_path / "plan"), "etc__mdadm__mdadm.conf"
-    refused = beside(tmp_path, plan, **{conf: "# by mkconf\nMAILADDR root\n"}).refusals
+    refused = beside(tmp_path, plan, **{conf: "MAILADDR # none\nMAILADDR root\n"}).refusals
     figures = {"address": "root", "array": "/dev/md99", "ours": "root@example.org"}
     assert refused == (Refusal("lines-conflict", "address", "/etc/mdadm/mdadm.conf line 2", figures=figures),)
-    assert beside(tmp_path, plan, **{conf: "MAILADDR root@example.org\n"}).refusals == ()
+    for same in ("MAILADDR root@example.org\n", "MAILADDR\nMAILADDR root@example.org root\n"):
+        assert beside(tmp_path, plan, **{conf: same}).refusals == ()
     silent = plan_of(tmp_path / "silent", set_to("monitoring", None))
     assert beside(tmp_path, silent, **{conf: "MAILADDR root\n"}).refusals == ()
     told = note("alarms-of-others", arrays=("/dev/md99", "/dev/md127"), ours="root@example.org")
-    assert told in beside(tmp_path, plan, **{conf: ""}).notes
+    for none in ("", "MAILADDR\n"):
+        notes = beside(tmp_path, plan, **{conf: none}).notes
+        assert told in notes and not any(note.code == "alarms-overridden" for note in notes)
 
 
 def test_without_arrays_of_others_nobody_misses_an_alarm(tmp_path: Path) -> None:

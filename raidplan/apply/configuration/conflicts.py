@@ -91,23 +91,23 @@ def overruling(whole: Plan, machine: Machine) -> Iterator[Refusal]:
 
 def redirected(left: Plan, whole: Plan, machine: Machine, past: Past) -> Iterator[Refusal]:
     """An alarm address of others that ours would replace, although there are arrays of others: mdadm uses the first address for
-    all arrays."""
+    all arrays, and a statement without one is none (`mailline` in config.c)."""
     others = arrays_of_others(left, whole, machine, past)
     for action, text in _of_mdadm(left, machine):
         ours = _addresses(numbered(action.content))
-        found = [
-            (place, words)
-            for place, words in _statements(text.others, action, machine)
-            if words[0] == "MAILADDR"
-        ]
-        place, words = next(iter(found), ("", []))
-        if ours and others and words[1:] not in ([], ours) and not _addresses(text.inside):
+        found = (each for each in _statements(text.others, action, machine) if _is_address(each[1]))
+        place, words = next(found, ("", []))
+        if ours and others and words and words[1] != ours[0] and not _addresses(text.inside):
             figures = {"address": words[1], "array": others[0], "ours": ours[0]}
             yield Refusal("lines-conflict", "address", place, figures=figures)
 
 
 def _addresses(lines: Iterable[Line]) -> list[str]:
-    return [words[1] for _, words in statements(lines) if words[0] == "MAILADDR" and len(words) > 1]
+    return [words[1] for _, words in statements(lines) if _is_address(words)]
+
+
+def _is_address(words: list[str]) -> bool:
+    return words[0] == "MAILADDR" and len(words) > 1
 
 
 def arrays_of_others(left: Plan, whole: Plan, machine: Machine, past: Past) -> list[str]:
@@ -206,13 +206,13 @@ def ignored_lines(left: Plan, machine: Machine, past: Past) -> Iterator[Note]:
             yield note("devices-limited", place=place, devices=tuple(words))
         ours = [words for _, words in statements(numbered(action.content)) if words[0] == "MAILADDR"]
         for place, words in found:
-            if ours and words[0] == "MAILADDR" and words != ours[0]:
+            if ours and _is_address(words) and words != ours[0]:
                 yield note("alarms-overridden", place=place, ours=ours[0][1], theirs=tuple(words[1:]))
         others = arrays_of_others(left, left.complete, machine, past)
         if (
             ours
             and others
-            and all(words[0] != "MAILADDR" for _, words in found)
+            and not any(_is_address(words) for _, words in found)
             and not _addresses(text.inside)
         ):
             yield note("alarms-of-others", arrays=tuple(others), ours=ours[0][1])
