@@ -10,6 +10,7 @@ from raidplan.apply.change.members import rebuilding
 from raidplan.apply.change.obsolete import Obsolete, obsolete_objects, obsolete_settings
 from raidplan.apply.configuration.array_names import as_it_stands, kept_for_others, numbers_free
 from raidplan.apply.configuration.conflicts import ignored_lines
+from raidplan.apply.configuration.scanned import no_longer_scanned
 from raidplan.apply.decide.as_found import AsFound, done_again
 from raidplan.apply.decide.fingerprint import machine_digest, state_of
 from raidplan.apply.decide.host_name import host_name_differs
@@ -99,6 +100,7 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
             *fewer_inodes(plan, plan_here),
             *kept_for_others(remaining.whole, resumed.machine),
             *numbers_free(left, resumed.machine),
+            *no_longer_scanned(left, remaining.whole, resumed.machine, own_past),
             *stays_unchecked(left, remaining.whole, resumed.machine, own_past),
         ),
         obsolete=(

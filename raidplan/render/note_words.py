@@ -30,6 +30,8 @@ SENTENCES: Mapping[str, str] = {
     "write UUID= there, and the next `apply` has the step that removes names=yes",
     "numbers-free": "the arrays {arrays} are not in this layout and may get other numbers at the next boot, because the new arrays take "
     "numbers too; their links below /dev/md and /dev/disk stay",
+    "not-scanned": "{place} lists no array yet, and `mdadm --assemble --scan` starts only listed ones once it has started one of this layout; "
+    "udev still starts {arrays}; for a script that scans, write: {lines:; }",
     "others-unchecked": f"{AT}: arrays that are not in this layout ({{arrays}}) have no monthly check either, because mdadm "
     "and Debian have one switch for all arrays; without `scrub: none` the distribution checks them again",
     "journal-in-memory": f"the journal in {{place}} lies in memory: if this machine reboots before all steps are done, {UNTIL_ADOPTED}; name a "

@@ -123,11 +123,16 @@ def arrays_of_others(left: Plan, whole: Plan, machine: Machine, past: Past) -> l
     found = {uuid.replace("-", ""): words for uuid, words in {**members, **running}.items()}
     for uuid, words in _listed(whole, machine):
         found.setdefault(uuid, words)
+    known = known_arrays(left, whole, past)
+    return [escaped(words) for uuid, words in found.items() if uuid not in known]
+
+
+def known_arrays(left: Plan, whole: Plan, past: Past) -> set[str]:
+    """The UUIDs, as 32 digits, of arrays that the layout describes or the run clears."""
     cleared = (*(step.destroys for step in left.steps), *past.listed.values())
     known = {step.proof.key for step in whole.steps if step.proof and step.proof.kind == "array"}
     known |= {loss.uuid for losses in cleared for loss in losses}
-    known = {uuid.replace("-", "") for uuid in known}
-    return [escaped(words) for uuid, words in found.items() if uuid not in known]
+    return {uuid.replace("-", "") for uuid in known}
 
 
 def _listed(whole: Plan, machine: Machine) -> Iterator[tuple[str, str]]:
