@@ -12,6 +12,7 @@ import pytest
 
 from raidplan.apply.devices import partition_lock
 from raidplan.apply.devices.partition_lock import hold_partitions
+from raidplan.facts.run import Result
 
 
 @pytest.fixture
@@ -49,3 +50,28 @@ def test_it_does_not_wait_for_ever(disk: Path, monkeypatch: pytest.MonkeyPatch) 
         with pytest.raises(BlockingIOError):
             hold_partitions(str(disk))
     assert os.listdir("/proc/self/fd") == before
+
+
+@pytest.mark.parametrize(("gone", "runs"), [(set(), 1), ({"/dev/disk/by-uuid/1"}, 4), ({"a", "b"}, 4)])
+def test_a_link_that_has_vanished_keeps_no_other_device_from_a_look(
+    gone: set[str], runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """udevadm asks for nothing at all where one of its names leads nowhere."""
+    asked: list[str] = []
+    done: list[list[str]] = []
+
+    def udevadm(argv: list[str]) -> Result:
+        names = [word.removeprefix("--name-match=") for word in argv if word.startswith("--name-match=")]
+        done.append(argv)
+        lost = not gone.isdisjoint(names)
+        asked.extend([] if lost else names)
+        return Result(tuple(argv), int(lost), "", "")
+
+    monkeypatch.setattr(partition_lock, "run", udevadm)
+    monkeypatch.setattr(partition_lock, "partitions_of", lambda node: ())
+    nodes = ["/dev/disk/by-uuid/1", "a", "b"]
+    partition_lock.look_again(*nodes, settle=True)
+    assert asked == [node for node in nodes if node not in gone] and len(done) == runs
+    assert all(argv[:4] == ["udevadm", "trigger", "--settle", "--action=change"] for argv in done)
+    partition_lock.look_again()
+    assert len(done) == runs

@@ -35,11 +35,17 @@ def hold_partitions(node: str) -> int:
 
 def look_again(*nodes: str, settle: bool = False) -> None:
     """Lets udev look at devices and their partitions once more, and bring its database and its links up to date; `settle`: waits
-    until it has."""
-    if nodes:
-        wait = ["--settle"] if settle else []
-        every = dict.fromkeys([*nodes, *(part for node in nodes for part in partitions_of(node))])
-        run(["udevadm", "trigger", *wait, "--action=change", *(f"--name-match={node}" for node in every)])
+    until it has.
+
+    A name that leads nowhere any more makes udevadm give up before it asks for any (`trigger_main` in udevadm-trigger.c): then each
+    is asked for alone.
+    """
+    every = dict.fromkeys([*nodes, *(part for node in nodes for part in partitions_of(node))])
+    names = [f"--name-match={node}" for node in every]
+    words = ["udevadm", "trigger", *(["--settle"] if settle else []), "--action=change"]
+    if names and not run([*words, *names]).ok and len(names) > 1:
+        for name in names:
+            run([*words, name])
 
 
 def partitions_of(node: str, root: Path = Path("/")) -> tuple[str, ...]:
