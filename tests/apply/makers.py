@@ -59,6 +59,10 @@ MADE = {
     "f2fs": (200, "filesystems: {f: {device: d.p, type: f2fs, mount: /srv, label: data}}"),
     "xfs": (400, "filesystems: {f: {device: d.p, type: xfs, mount: /srv}}"),
     "swap": (64, "swap: {f: {device: d.p}}"),
+    "label of a random key": (
+        64,
+        "encryption: {c: {device: d.p, key: random}}\nswap: {f: {device: c}}",
+    ),
 }
 Cut = tuple[str, int]
 """A system call and its number, at which a program is killed; 0 for none: it ends by itself, and nothing records that."""
@@ -95,7 +99,7 @@ class Device:
         carries = [f"{one.type} {one.uuid}".strip() for one in found]
         objects: dict[str, dict[str, Properties]] = {"content": {identity: {"carries": carries}}}
         for one in found:
-            if one.usage == "filesystem" and one.type in FILESYSTEMS:
+            if one.usage == "filesystem" and one.type in FILESYSTEMS and self.proof.kind != "encryption":
                 untouched = FILESYSTEMS[one.type].untouched(self.read)
                 objects["filesystem"] = {
                     one.uuid: {"type": one.type, "device": identity, "untouched": untouched}
@@ -282,8 +286,9 @@ def image_of(mib: int, text: str, folder: Path) -> Maker:
 
 
 def maker_step(mib: int, text: str, folder: Path, sector: int = SECTOR) -> Step:
-    """The step that makes a file system or swap of so many MiB."""
-    return step_of(LAYOUT.format(size=mib, sector=sector) + text, folder, "format")
+    """The step that makes a file system or swap of so many MiB, or the label in front of it."""
+    phase = "volume" if "encryption" in text else "format"
+    return step_of(LAYOUT.format(size=mib, sector=sector) + text, folder, phase)
 
 
 def step_of(text: str, folder: Path, phase: str, number: int = 0) -> Step:

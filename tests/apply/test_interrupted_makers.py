@@ -162,6 +162,35 @@ def test_fat_has_what_the_kernel_says_of_the_device(told: list[str], tmp_path: P
         assert not made.own, "another geometry than in the copy of the boot sector"
 
 
+@pytest.mark.parametrize(
+    "told",
+    [["-E", "stride=4"], ["-E", "stripe_width=4"], ["-b", "4096"], ["-b", "4096", "-E", "stride=128,stripe_width=256"]],
+    ids=["512e", "512e that tells the best size alone", "4Kn", "array"],
+)  # fmt: skip
+def test_a_label_has_what_the_device_tells_mke2fs(told: list[str], tmp_path: Path) -> None:
+    made = image_of(*MADE["label of a random key"], tmp_path)
+    made.fill()
+    first, *others = made.argv
+    again(made.step, [first, *told, *others])
+    assert made.own
+    for at in (1024, 1024 + 0x16C, 4096, 2 * MIB, made.size - SECTOR):
+        before = made.read(at, 1)
+        with made.planted(at, bytes([before[0] ^ 1])):
+            assert not made.own, at
+
+
+def test_a_finished_label_is_searched_where_it_cannot_be_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """libblkid knows it; nothing tells then whose a sector is."""
+    made = image_of(*MADE["label of a random key"], tmp_path)
+    made.cut(ENDED)
+    assert made.own
+    monkeypatch.setattr(makers, "CLOCK", 0)
+    made.past = replace(made.past, clocks={})
+    assert not made.own
+
+
 def test_the_label_of_a_fat_may_have_any_time_of_day(tmp_path: Path) -> None:
     """mkfs.fat 4.2 takes no clock. Creation, last access and last change are the same moment."""
     made = image_of(*MADE["vfat"], tmp_path)

@@ -24,6 +24,8 @@ FIRST_INODES = 16
 """mke2fs makes fewer: ten reserved ones, lost+found, and the orphan file."""
 HASH_SEED, CHECKSUM = (0xEC, 0xFC), (0x1FC, 0x200)
 """The fields that differ in a copy of the superblock from run to run: `s_hash_seed` in its first sector, `s_checksum` in its second."""
+STRIDE, STRIPE_WIDTH = (0x164, 0x166), (0x170, 0x174)
+"""`s_raid_stride` and `s_raid_stripe_width`, in the first sector of a superblock."""
 INODE = 256
 """Bytes of an inode, in every file system that a plan makes."""
 INODE_CHECKSUMS = ((0x7C, 0x7E), (0x82, 0x84))
@@ -166,6 +168,8 @@ class _Own:
     """The place of the first inodes, in bytes."""
     inode: int
     """Bytes of one."""
+    told: tuple[tuple[int, int], ...] = ()
+    """The places in the first sector of a superblock of what the device tells."""
 
     def __call__(self, offset: int, sector: bytes) -> bool:
         made = self.again(offset, len(sector))
@@ -178,9 +182,21 @@ class _Own:
             pairs = zip(blanked(sector, drawn), blanked(made, drawn), strict=True)
             return all(here in (0, there) for here, there in pairs)
         if _is_superblock(made):
-            return blanked(sector, [HASH_SEED]) == blanked(made, [HASH_SEED])
+            places = (HASH_SEED, *self.told)
+            return blanked(sector, places) == blanked(made, places)
         behind_one = offset >= SECTOR and _is_superblock(self.again(offset - SECTOR, SECTOR))
         return behind_one and blanked(sector, [CHECKSUM]) == blanked(made, [CHECKSUM])
+
+
+BY_DEVICE = ((), ("-b", "4096"), ("-E", "stride=1"), ("-b", "4096", "-E", "stride=1"))
+"""The options with which mke2fs makes on a file what it makes by itself on a device: the blocks by the logical sector, and where the
+bitmaps are by whether the device tells a least size of its writes that is more than a block (`get_device_geometry`, `fs->stride`)."""
+
+
+def own_of_device(again: Reader) -> Own:
+    """A function that recognises the sectors of an mke2fs that was given no options: the superblock says what the device told."""
+    start, inode = _first_inodes(again)
+    return _Own(again, range(start, start + inode * FIRST_INODES), inode, (STRIDE, STRIPE_WIDTH))
 
 
 def _is_superblock(sector: bytes) -> bool:
