@@ -60,6 +60,13 @@ def header_on(read: Reader) -> Header | None:
     return Header(**{**known, "headers": bool(first) + bool(second)})
 
 
+def names_it(read: Reader, uuid: str) -> bool:
+    """Whether a header of LUKS2, or the beginning of one that was never finished, has this UUID. Raises OSError."""
+    places = ((0, FIRST), *((at, SECOND) for at in SECOND_HEADERS))
+    heads = ((read(at, SECTOR), magic + b"\0\2") for at, magic in places)
+    return any(head.startswith(begin) and _text(head[168:208]) == uuid for head, begin in heads)
+
+
 def _second_version(read: Reader, at: int, magic: bytes) -> dict[str, Any] | None:
     """One copy of a LUKS2 header; None unless its checksum is right."""
     head = read(at, BINARY)

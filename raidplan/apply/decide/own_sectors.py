@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from raidplan.base.reader import ERASED, Own, Reader, little
 from raidplan.base.size import SECTOR
-from raidplan.facts.luks import header_on
+from raidplan.facts.luks import names_it
 from raidplan.facts.tables import GPT, ROW, entry_of, extent
 from raidplan.plan.step import Proof
 
@@ -96,13 +96,13 @@ def of_physical_volume(proof: Proof, read: Reader) -> Own:
     return own
 
 
-def of_encryption(proof: Proof, read: Reader) -> Own | None:
-    """The sectors in front of the data, where a copy of the header is the step's own: luksFormat fills its key slots with random bytes.
+def of_encryption(proof: Proof, read: Reader) -> Own:
+    """The sectors in front of the data, where a header is the step's own, whole or not: luksFormat fills its key slots with random bytes.
 
-    None without one: before the header it writes nothing by which anybody could know it.
+    None of them without one: before the header it writes nothing by which anybody could know it.
     """
-    header, start = header_on(read), int(str(proof.expect.get("data_offset", 0)))
-    return (lambda offset, data: offset < start) if header and header.uuid == proof.key else None
+    begun, start = names_it(read, proof.key), int(str(proof.expect.get("data_offset", 0)))
+    return lambda offset, data: begun and offset < start
 
 
 def _not_committed(places: bytes, size: int) -> bool:

@@ -1,0 +1,85 @@
+"""luksFormat, killed at its writes: what it leaves is its own, and a sector of somebody else behind its header is not.
+
+A few writes are drawn; with `--long` it is all of them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from raidplan.base.size import MIB, SECTOR
+from raidplan.facts.luks import header_on, names_it
+from raidplan.plan.step import Run
+from tests.apply.makers import ENDED, LAYOUT, Cut, Maker, drawn, step_of
+from tests.images import image
+from tests.luks_images import FAST
+
+pytestmark = pytest.mark.in_turn(8)
+
+TEXT = "encryption: {c: {device: d.p, key: {file: /etc/keys/k}}}\nswap: {f: {device: c}}"
+SIZE = 32 * MIB
+CUTS, TORN = 2, 2
+"""So many writes are drawn every day; so many end with a header of which no copy is whole."""
+
+
+@pytest.fixture
+def made(memory: Path, tmp_path: Path) -> Maker:
+    """luksFormat with a key file of its own, and with no time taken by guesses."""
+    step = step_of(LAYOUT.format(size=SIZE // MIB, sector=SECTOR) + TEXT, tmp_path, "volume")
+    key = tmp_path / "k"
+    key.write_bytes(b"a key of somebody\n")
+    assert isinstance(step.action, Run)
+    words = [str(key) if word == "/etc/keys/k" else word for word in step.action.argv]
+    at = words.index("--pbkdf")
+    words[at : at + 2] = FAST
+    return Maker(
+        replace(step, action=step.action._replace(argv=tuple(words))),
+        SIZE, image(memory, SIZE), tmp_path,
+    )  # fmt: skip
+
+
+def front(made: Maker) -> int:
+    """Bytes in front of the data."""
+    return int(str(made.proof.expect["data_offset"]))
+
+
+def named(made: Maker, cuts: list[Cut]) -> int:
+    """The number of the first cut that leaves our UUID in a header."""
+
+    def is_named(cut: Cut) -> bool:
+        made.cut(cut)
+        return names_it(made.read, made.proof.key)
+
+    return bisect_left(cuts, True, key=is_named)
+
+
+def test_killed_where_its_header_is_named_it_goes_on_and_keeps_what_is_of_others(
+    made: Maker, dice: Random | None, record_property: Callable[[str, object], None]
+) -> None:
+    """Also between the first write of a header and the one that makes it whole: libblkid knows it by then."""
+    cuts, chance, torn, planted = made.cuts(), dice or Random(1), 0, 0
+    first = named(made, cuts)
+    for cut in [*cuts[first : first + TORN], *drawn(cuts[first + TORN : -1], dice, CUTS), ENDED]:
+        made.cut(cut)
+        torn += header_on(made.read) is None
+        assert made.own, cut
+        for at in (front(made), chance.randrange(front(made), SIZE) // SECTOR * SECTOR, SIZE - SECTOR):
+            with made.planted(at, chance.randbytes(SECTOR)):
+                assert not made.own, (cut, at)
+                planted += 1
+    assert torn == TORN
+    record_property("counted: sectors of others beside what a maker left", planted)
+
+
+def test_the_torn_header_of_somebody_else_is_none_of_ours(made: Maker) -> None:
+    cuts = made.cuts()
+    made.cut(cuts[named(made, cuts)])
+    assert made.own
+    with made.planted(168, b"11111111-2222-4333-8444-555555555555"):
+        assert not made.own
