@@ -5,7 +5,8 @@ A few makers and writes are drawn; with `--long` it is all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import struct
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 from raidplan.apply.decide import maker
 from raidplan.base.filesystems.vfat import _root as root_of_fat
-from raidplan.base.reader import ERASED
+from raidplan.base.reader import ERASED, Reader
 from raidplan.base.size import MIB, SECTOR
 from raidplan.facts.ranges import ends_of
 from raidplan.plan.disk_identity import DiskIdentity
@@ -44,6 +45,23 @@ def once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with ExitStack() as stack:
         made_once(monkeypatch, stack)
         yield
+
+
+def without_options(argv: list[str], options: Sequence[str]) -> list[str]:
+    """A command without those of its options that others replace, each of which has one argument."""
+    return [
+        word for word, before in zip(argv, ["", *argv], strict=False) if not {word, before} & {*options[::2]}
+    ]
+
+
+def log_of(read: Reader) -> tuple[int, int]:
+    """The bytes in which an XFS has its log (`struct xfs_dsb`)."""
+    sb = read(0, SECTOR)
+    (block,), (log,), (group,), (blocks,) = (
+        struct.unpack_from(form, sb, at) for form, at in ((">I", 4), (">Q", 48), (">I", 84), (">I", 96))
+    )
+    start = (log // (1 << sb[124]) * group + log % (1 << sb[124])) * block
+    return start, start + blocks * block
 
 
 def test_killed_at_any_write_it_goes_on_and_keeps_what_is_of_others(
@@ -160,6 +178,28 @@ def test_fat_has_what_the_kernel_says_of_the_device(told: list[str], tmp_path: P
             assert not made.own, at
     with made.planted(26, b"\x07"):
         assert not made.own, "another geometry than in the copy of the boot sector"
+
+
+@pytest.mark.parametrize("more", [(), ("-s", "size=4096"), ("-l", "su=256k")], ids=" ".join)
+def test_a_finished_xfs_is_known_where_it_cannot_be_made_again(
+    more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the clock, or without room for the file: the record in its log is known by place and content."""
+    made = image_of(*MADE["xfs"], tmp_path)
+    first, *others = made.argv
+    made.fill()
+    again(made.step, [first, *without_options(others, more), *more])
+    made.past = replace(made.past, clocks={})
+    monkeypatch.setattr(maker, "_sparse", lambda size, room: iter(()))
+    assert made.own
+    start, end = log_of(made.read)
+    record = [at for at in range(start, end, SECTOR) if holds(made.read(at, SECTOR))]
+    assert record == [*range(start, record[-1] + 1, SECTOR)]
+    some = {record[0], record[1], record[-1], record[-1] + SECTOR}
+    for at in (*sorted(some), end - SECTOR, 100 * MIB):
+        before = made.read(at, SECTOR)
+        with made.planted(at + 500, bytes([before[500] ^ 1])):
+            assert not made.own, at
 
 
 @pytest.mark.parametrize(

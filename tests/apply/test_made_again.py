@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from raidplan.apply.decide import maker
 from raidplan.base.size import GIB, MIB, SECTOR, TIB
-from tests.apply.makers import ENDED, Maker, step_of
+from raidplan.facts.run import Result
+from tests.apply.makers import CLOCK, ENDED, Maker, step_of
 from tests.images import image
 
 pytestmark = pytest.mark.in_turn(5)
@@ -52,7 +55,27 @@ def test_on_a_large_device_it_goes_on_in_little_room(monkeypatch: pytest.MonkeyP
 
 def test_a_file_may_be_larger_than_that_of_any_disk() -> None:
     """ext4 has none of 16 TiB, arrays often have more."""
-    file = maker._sparse(1000 * TIB, 0)
-    assert file is not None
-    with file:
+    with next(maker._sparse(1000 * TIB, 0)) as file:
         assert os.stat(file.fileno()).st_size == 1000 * TIB
+
+
+def test_where_the_maker_fails_on_a_disk_it_writes_to_memory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As mkfs.xfs with sectors of 512 bytes does on a disk of 4 KiB."""
+    text = LARGE.format(disk=2, size=1) + "filesystems: {f: {device: d.p, type: xfs, mount: /srv}}"
+    made = Maker(step_of(text, tmp_path, "format"), 900 * MIB, image(tmp_path, 900 * MIB), tmp_path)
+    real, ran = maker.run, list[str]()
+
+    def run(argv: Sequence[str], stdin: str | bytes = "", **more: Any) -> Result:
+        opened = os.readlink(str(argv[-1]).replace("/dev/fd", "/proc/self/fd"))
+        ran.append(opened.partition(":")[0])
+        failed = opened.startswith(maker.SCRATCH)
+        return Result(tuple(argv), 1, "", "illegal sector size") if failed else real(argv, stdin, **more)
+
+    monkeypatch.setattr(maker, "run", run)
+    with maker.own_sectors(made.step, made.size, CLOCK, made.read) as own:
+        assert own and own(0, b"XFSB".ljust(SECTOR, b"\0")) is False
+    assert [each.startswith(maker.SCRATCH) for each in ran] == [True, False]
+    with maker._remake(made.step, made.size, CLOCK, made.read) as again:
+        assert again and again(0, 4) == b"XFSB"

@@ -114,17 +114,21 @@ def _type(step: Step) -> FilesystemType | None:
 @contextmanager
 def _remake(step: Step, size: int, clock: int, read: Reader) -> Iterator[Reader | None]:
     """The file that the maker writes; None where it cannot be made."""
+    with ExitStack() as held:
+        # Where one file is not taken, another may be: on a disk with sectors of 4 KiB mkfs.xfs makes none of 512 bytes.
+        files = (held.enter_context(file) for file in _sparse(size, _room(step, size)))
+        yield next((partial(_read, file.fileno()) for file in files if _made(step, clock, read, file)), None)
+
+
+def _made(step: Step, clock: int, read: Reader, file: IO[bytes]) -> bool:
+    """Whether the maker wrote all to the file."""
     assert isinstance(step.action, Run)
-    file = _sparse(size, _room(step, size))
-    if file is None:
-        yield None
-        return
-    with file:
-        os.set_inheritable(file.fileno(), True)
-        node = f"/dev/fd/{file.fileno()}"
-        argv = [node if word in step.guard else word for word in command_again(step, read)]
-        made = run(argv, step.action.stdin, keep=(file.fileno(),), clock=clock, timeout=SECONDS)
-        yield partial(_read, file.fileno()) if made.ok and node in argv else None
+    os.set_inheritable(file.fileno(), True)
+    node = f"/dev/fd/{file.fileno()}"
+    argv = [node if word in step.guard else word for word in command_again(step, read)]
+    return (
+        node in argv and run(argv, step.action.stdin, keep=(file.fileno(),), clock=clock, timeout=SECONDS).ok
+    )
 
 
 def command_again(step: Step, read: Reader) -> tuple[str, ...]:
@@ -140,15 +144,20 @@ def _room(step: Step, size: int) -> int:
     return 2 * ((kind.scratch(size, step.proof.expect) if kind and step.proof else 0) + MORE)
 
 
-def _sparse(size: int, room: int) -> IO[bytes] | None:
-    """A file of that size, on a disk or in memory, where there is such room; None where there is none."""
-    with suppress(OSError):
-        if disk_usage(SCRATCH).free >= room:
-            return _long(TemporaryFile(dir=SCRATCH), size)
-    with suppress(OSError):
-        if memory_free(Path("/")) >= room:
-            return _long(os.fdopen(os.memfd_create("made again"), "w+b"), size)
-    return None
+def _sparse(size: int, room: int) -> Iterator[IO[bytes]]:
+    """Files of that size, on a disk and in memory, where there is such room."""
+    for opened in (_on_disk, _in_memory):
+        with suppress(OSError):
+            if file := opened(room):
+                yield _long(file, size)
+
+
+def _on_disk(room: int) -> IO[bytes] | None:
+    return TemporaryFile(dir=SCRATCH) if disk_usage(SCRATCH).free >= room else None
+
+
+def _in_memory(room: int) -> IO[bytes] | None:
+    return os.fdopen(os.memfd_create("made again"), "w+b") if memory_free(Path("/")) >= room else None
 
 
 def _long(file: IO[bytes], size: int) -> IO[bytes]:

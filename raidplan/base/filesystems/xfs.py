@@ -27,6 +27,8 @@ MOST_RECORD = 256 * KIB
 """XLOG_MAX_RECORD_BSIZE: the largest log record, and the largest log stripe unit of mkfs.xfs."""
 HEADED = 32 * KIB
 """XLOG_HEADER_CYCLE_SIZE: a record has one header sector for each so many bytes of its `h_size`."""
+UNMOUNT_ID, UNMOUNT = 0xB0C0D0D0, bytes.fromhex("00000008 aa200000 6e55")
+"""The number of mkfs.xfs's transaction, and the rest of `struct xlog_op_header` with `struct xfs_unmount_log_format`."""
 MARKED = {
     b"XFSB": (32, 224), b"XAGF": (64, 216), b"XAGI": (296, 312), b"XAFL": (8, 32),
     **dict.fromkeys((b"AB3B", b"AB3C", b"IAB3", b"FIB3", b"RMB3", b"R3FC"), (32, 52)), b"IN": (160, 100),
@@ -103,12 +105,8 @@ class Xfs(FilesystemType):
             return False
         if sb[126]:  # sb_inprogress
             return True
-        (block,) = struct.unpack_from(">I", sb, 4)
-        (log,) = struct.unpack_from(">Q", sb, 48)
-        (blocks,) = struct.unpack_from(">I", sb, 84)
-        log_group, log_block = divmod(log, 1 << sb[124]) if log else (0, 0)
-        start = (log_group * blocks + log_block) * block
-        head = read(start, SECTOR) if log else b""
+        start = _log_start(sb)
+        head = read(start, SECTOR) if start else b""
         if len(head) < SECTOR:
             return False
         magic, cycle, _, length = struct.unpack_from(">IIII", head)
@@ -120,7 +118,7 @@ class Xfs(FilesystemType):
         return all_are(0, read(end, 64 * KIB))
 
     def own(self, read: Reader, uuid: str) -> Own:
-        """A block of metadata, which begins a sector or a block; mkfs.xfs writes some of them twice."""
+        """A block of metadata, which begins a sector or a block, some of which mkfs.xfs writes twice; or the record in the log."""
         ours = bytes.fromhex(uuid.replace("-", ""))
 
         @cache
@@ -131,7 +129,19 @@ class Xfs(FilesystemType):
                 return False
             return little(block, "I", checksum) == crc32c(blanked(block, [(checksum, checksum + 4)]))
 
-        return lambda offset, sector: any(whole(offset // size * size, size) for size in (SECTOR, xfs.BLOCK))
+        @cache
+        def log() -> tuple[int, bytes]:
+            superblock = read(0, SECTOR)
+            known = superblock.startswith(b"XFSB") and any(whole(0, size) for size in (SECTOR, xfs.BLOCK))
+            return (_log_start(superblock), _record(superblock, ours)) if known else (0, b"")
+
+        def own(offset: int, sector: bytes) -> bool:
+            if any(whole(offset // size * size, size) for size in (SECTOR, xfs.BLOCK)):
+                return True
+            start, record = log()
+            return 0 <= offset - start < len(record) and record[offset - start :][:SECTOR] == sector
+
+        return own
 
     def kept(
         self, now: Mapping[str, Value], planned: Mapping[str, Value], device: Resized
@@ -159,6 +169,37 @@ class Xfs(FilesystemType):
 
     def takes(self, label: str) -> bool:
         return not label or bool(PLAIN.fullmatch(label))
+
+
+def _log_start(sb: bytes) -> int:
+    """The start of the log in bytes, by the superblock; 0 for a log on another device."""
+    (block,), (log,), (blocks,) = (
+        struct.unpack_from(form, sb, at) for form, at in ((">I", 4), (">Q", 48), (">I", 84))
+    )
+    group, within = divmod(log, 1 << sb[124])
+    return int((group * blocks + within) * block)
+
+
+def _record(sb: bytes, ours: bytes) -> bytes:
+    """The only record that mkfs.xfs writes to the log: that nothing is to be replayed (`libxfs_log_header`). It is as long as a
+    stripe unit of the log, if that has one, and each of its sectors begins with the number of the cycle."""
+    (unit,) = struct.unpack_from(">I", sb, 196)  # sb_logsunit; 1 for none
+    length, cycle = unit if unit > 1 else 2 * SECTOR, (1).to_bytes(4, "big")
+    size = max(length, HEADED)
+    headers = -(-size // HEADED)
+    body = length // SECTOR - headers
+    if length > MOST_RECORD or body < 1:
+        return b""
+    # h_magicno, h_cycle, h_version, h_len, h_lsn, h_tail_lsn, h_crc, h_prev_block, h_num_logops, and the word of the
+    # record that the cycle stands in place of.
+    head = struct.pack(
+        ">IIIIQQIIII", LOG_MAGIC, 1, 2, body * SECTOR, 1 << 32, 1 << 32, 0, 2**32 - 1, 1, UNMOUNT_ID
+    )
+    head = (
+        head.ljust(300, b"\0") + (1).to_bytes(4, "big") + ours + size.to_bytes(4, "big")
+    )  # h_fmt, h_fs_uuid, h_size
+    sectors = [head, *[cycle] * (headers - 1), cycle + UNMOUNT, *[cycle] * (body - 1)]
+    return b"".join(each.ljust(SECTOR, b"\0") for each in sectors)
 
 
 def _blocks_of(now: Mapping[str, Value], size: int) -> int:
