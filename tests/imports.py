@@ -10,8 +10,8 @@ from pathlib import Path
 FLOORS = [
     "base", "geometry", "plan/changes", "plan", "base/filesystems", "facts",
     "apply/note", "apply/refusal", "apply/devices", "apply/reading", "apply/world", "apply/journal", "apply/configuration", "apply/change", "apply/teardown",
-    "apply/decide", "apply/recheck_target", "apply/syncs", "apply/progress", "apply/flush", "apply/work", "apply/execute", "apply/preflight", "apply/undo", "apply/stages", "apply/adopt",
-    "apply/decision", "apply/session", "apply/strangers", "apply/bring_up",
+    "apply/decide", "apply/recheck_target", "apply/syncs", "apply/progress", "apply/flush", "apply/work", "apply/execute", "apply/preflight",
+    "apply/undo", "apply/stages", "apply/adopt", "apply/decision", "apply/session", "apply/strangers", "apply/bring_up",
     "document", "layout/kinds", "layout", "topology", "estimate/survival", "estimate/links", "estimate", "rules/lib", "rules",
     "placement", "compiler", "review", "diff", "render", "discover", "render/draw", "render/html", "render/installers", "twin/loops", "twin/server",
     "twin/rehearsal", "render/rehearsal",

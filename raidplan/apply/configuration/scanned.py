@@ -1,5 +1,8 @@
-"""Arrays of others that `mdadm --assemble --scan` starts as long as mdadm.conf lists no array, and not once it has started a listed
-one (`scan_assemble` in mdadm.c). udev's own way, device by device, does not heed the list."""
+"""Arrays of others that `mdadm --assemble --scan` starts only as long as mdadm.conf lists no array.
+
+Once it has started a listed one it starts no other (`scan_assemble` in mdadm.c). udev's own way, device by device, does not heed
+the list.
+"""
 
 from __future__ import annotations
 
