@@ -1,4 +1,4 @@
-"""Devices that the kernel's own targets (SCSI and NVMe) offer to other machines, whole or as a file that lies on them; no target is a process."""
+"""Devices that the kernel's own targets (SCSI, NVMe and USB) offer to other machines, whole or as a file that lies on them; no target is a process."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ EXPORTED: dict[str, UseKind] = {
     "target/core/*/*/info": "exported",
     "nvmet/subsystems/*/namespaces/*/device_path": "exported-by-nvme",
     "nvmet/subsystems/*/passthru/device_path": "exported-by-nvme",
+    "usb_gadget/*/functions/mass_storage.*/lun.*/file": "exported-by-usb",
 }
 """The files in which targets name what they offer: a path that a person wrote, or in `info` what the kernel has opened."""
 FILE = re.compile(r"^ *TCM FILEIO ID: \d+ +File: (.+)  Size: \d+  Mode: ", re.MULTILINE)

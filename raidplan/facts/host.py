@@ -31,7 +31,15 @@ from raidplan.plan.boot_loaders import (
     SYSTEMD_BOOT,
 )
 from raidplan.plan.initramfs import BOOT, GENERATORS, OF_OTHERS
-from raidplan.plan.places import CRYPTTAB, FSTAB, INITRAMFS_ASIDE, MDADM_CONF, MDADM_CONF_PARTS
+from raidplan.plan.places import (
+    CMDLINE,
+    CRYPTTAB,
+    FSTAB,
+    INITRAMFS_ASIDE,
+    MDADM_CONF,
+    MDADM_CONF_PARTS,
+    RESUME_CONF,
+)
 from raidplan.plan.step import Value
 
 
@@ -57,7 +65,7 @@ def versions() -> dict[tuple[str, ...], tuple[str, ...]]:
     }
 
 
-CONFIGURATION = (FSTAB, MDADM_CONF, "/etc/mdadm.conf", HOOK, DPKG, AFTER_INITRAMFS)
+CONFIGURATION = (FSTAB, MDADM_CONF, "/etc/mdadm.conf", HOOK, DPKG, AFTER_INITRAMFS, CMDLINE, RESUME_CONF[0])
 HOLD = "/run/udev/rules.d/63-raidplan-hold.rules"
 """After 63-md-raid-arrays.rules, which reads ID_FS_TYPE and MD_UUID of an array; before those that assemble."""
 NAMES = "/run/udev/rules.d/63-raidplan-names.rules"
@@ -170,7 +178,10 @@ def _grub(root: Path) -> str:
 
 def read_paths(root: Path, paths: Iterable[str]) -> dict[str, Objects]:
     """The configuration files of interest, and the files and folders named: `file`, `directory`, `unit_file`."""
-    found = (f"/{file.relative_to(root)}" for each in (RULES, *PARTS) for file in sorted(root.glob(each)))
+    resume = f"{RESUME_CONF[1].lstrip('/')}/*"
+    found = (
+        f"/{file.relative_to(root)}" for each in (RULES, *PARTS, resume) for file in sorted(root.glob(each))
+    )
     names = dict.fromkeys([*CONFIGURATION, CRYPTTAB, HOLD, NAMES, *found, *paths])
     folders: Objects = {path: {"exists": True} for path in names if (root / path.lstrip("/")).is_dir()}
     return {"file": read_files(root, names), "directory": folders, "unit_file": read_unit_files(root)}

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Self
 from raidplan.base.figures import Figure, Figures
 
 UseKind = Literal[
-    "unseen", "unseen-process", "mounted", "exported", "exported-by-nvme", "loop", "open", "written", "mapped", "registered", "busy-ring",
+    "unseen", "unseen-process", "mounted", "exported", "exported-by-nvme", "exported-by-usb", "loop", "open", "written", "mapped", "registered", "busy-ring",
     "claimed", "absent", "exists", "no-device", "other-partition", "other-table", "held", "partition", "busy", "signature", "data",
     "unreadable", "new", "changed", "not-of-layout", "other-disk", "other-array", "link", "leads-out",
     "carries", "table", "group", "stands", "used", "stain",

@@ -21,6 +21,10 @@ BLOCK = (
 MDADM_CONF_PARTS = (f"{MDADM_CONF}.d", "/etc/mdadm.conf.d")
 """Folders of files that mdadm reads after the main one; which of the two was decided when it was compiled."""
 FSTAB = "/etc/fstab"
+CMDLINE = "/proc/cmdline"
+"""The words that the boot loader gave to the running kernel."""
+RESUME_CONF = ("/etc/initramfs-tools/initramfs.conf", "/etc/initramfs-tools/conf.d")
+"""A file and a folder of files in which RESUME= names the swap area of a hibernation (initramfs.conf(5))."""
 SYSTEM_MOUNTS = ("/", "/usr", "/boot", "/var")
 """The mounts of the system itself; the boot does not go on without them."""
 CRYPTTAB = "/etc/crypttab"

@@ -246,7 +246,7 @@ SENTENCES: Mapping[str, Mapping[str, str]] = {
         "other-file": "once {file} exists, mdadm ignores {place}: move {place} to /etc/mdadm",
         "overruled": "{place} line {number} ({name}={value:|}) overrides raidplan's {name}={ours:|}: remove that line",
         "number": "{place} names an array by {node}, a number that is given by chance at each boot, and that a new array may get: "
-        "write its UUID= there",
+        "write its UUID= there, or a line `ARRAY {node} UUID=…` into mdadm.conf",
         "image": "the initramfs names arrays that are not in this layout, by lines that are added as long as {place} has no line ARRAY; "
         "with those of the layout there, the next boot would give them other names: write into {place} first: {lines:; }",
         "address": "{place} sends the alarms of all arrays to {address}, also those of {array}, which is not in this layout, and mdadm "

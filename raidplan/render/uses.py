@@ -16,6 +16,7 @@ USES: Mapping[UseKind, str] = {
     "mounted": f"{DEVICE} is mounted at {{point}}{{process:? for process %}}{{program:? (%)}}",
     "exported": f"{DEVICE} is exported by a SCSI target of the kernel ({{name}})",
     "exported-by-nvme": f"{DEVICE} is exported by an NVMe target of the kernel ({{name}})",
+    "exported-by-usb": f"{DEVICE} is exported by a USB gadget of the kernel ({{name}})",
     "loop": f"{DEVICE} is what the loop device {{loop}} stands on",
     "open": f"{DEVICE} is open {BY}",
     "written": f"{DEVICE} is open for writing {BY}",

@@ -81,6 +81,8 @@ def test_names_that_somebody_else_asks_for_are_theirs(where: str, tmp_path: Path
         ("etc/fstab", "/dev/md_lab:foreign /srv/theirs ext4 defaults 0 2"),
         ("etc/crypttab", "secret /dev/md_data none luks"),
         ("etc/systemd/system/srv-x.mount", "[Mount]\nWhat=/dev/md_other\nWhere=/srv/x"),
+        ("etc/initramfs-tools/conf.d/resume", "RESUME=/dev/md_other"),
+        ("proc/cmdline", "BOOT_IMAGE=/vmlinuz root=/dev/md_other ro"),
     ],
 )
 def test_a_line_that_needs_such_a_name_keeps_it(file: str, line: str, tmp_path: Path) -> None:
@@ -114,14 +116,21 @@ def beside(tmp_path: Path, plan: Plan, *, device: str = "md127", **files: str) -
 
 
 FSTAB_LINE = "/dev/md127 /srv/theirs ext4 defaults 0 2\n"
+BY_CHANCE = {
+    "etc__fstab": FSTAB_LINE,
+    "etc__initramfs-tools__initramfs.conf": "RESUME=/dev/md127\n",
+    "proc__cmdline": "quiet resume=/dev/md127p1\n",
+}
 HELD = f"ARRAY /dev/md127 UUID={OTHER}\n"
 
 
-def test_a_line_that_calls_an_array_of_others_by_chance_is_refused(tmp_path: Path) -> None:
-    plan = plan_of(tmp_path / "plan")
-    refused = beside(tmp_path, plan, etc__fstab=FSTAB_LINE).refusals
-    assert refused == (refusal("lines-conflict", "number", place="/etc/fstab line 1", node="/dev/md127"),)
-    held = beside(tmp_path, plan, etc__fstab=FSTAB_LINE, **{"etc__mdadm__mdadm.conf": HELD})
+@pytest.mark.parametrize("file", BY_CHANCE)
+def test_a_line_that_calls_an_array_of_others_by_chance_is_refused(file: str, tmp_path: Path) -> None:
+    plan, line = plan_of(tmp_path / "plan"), {file: BY_CHANCE[file]}
+    place = f"/{file.replace('__', '/')} line 1"
+    refused = beside(tmp_path, plan, **line).refusals
+    assert refused == (refusal("lines-conflict", "number", place=place, node="/dev/md127"),)
+    held = beside(tmp_path, plan, **line, **{"etc__mdadm__mdadm.conf": HELD})
     assert held.refusals == () and not any(note.code == "numbers-free" for note in held.notes)
 
 

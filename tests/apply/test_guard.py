@@ -341,6 +341,7 @@ def test_f32_who_has_a_character_device_of_the_disk_open_writes_in_any_mode(
 
 
 BY_SCSI, BY_NVME = "is exported by a SCSI target of the kernel", "is exported by an NVMe target of the kernel"
+BY_USB = "is exported by a USB gadget of the kernel"
 FILEIO = """\
 Status: ACTIVATED  Max Queue Depth: 0  SectorSize: 512  HwMaxSectors: 16384
         TCM FILEIO ID: 0        File: {}  Size: 16777216  Mode: Buffered-WCE Async: 0
@@ -361,6 +362,7 @@ Status: ACTIVATED  Max Queue Depth: 0  SectorSize: 512  HwMaxSectors: 32768
         ("target/core/fileio_0/disk7/info", FILEIO, f"{BY_SCSI} (disk7)"),
         ("nvmet/subsystems/nqn/namespaces/1/device_path", "{}\n", f"{BY_NVME} (1)"),
         ("nvmet/subsystems/nqn/passthru/device_path", "{}\n", f"{BY_NVME} (passthru)"),
+        ("usb_gadget/g1/functions/mass_storage.0/lun.0/file", "{}\n", f"{BY_USB} (lun.0)"),
     ],
 )
 def test_f32_what_the_kernel_exports_is_in_use(

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from raidplan.facts import in_use, writers
+from raidplan.facts import exports, in_use, writers
 from raidplan.facts.in_use import Node, written_by_others
 from raidplan.facts.uses import UseKind, use
 
@@ -170,3 +170,12 @@ def test_a_path_of_a_ring_that_leads_from_our_root_alone(tmp_path: Path) -> None
     """The kernel shows the path as we would go, not as a program in a chroot."""
     with program(f"{REGISTERS}\nos.chroot(sys.argv[2])", "/dev/null", tmp_path) as process:
         assert (NULL, "registered") in [*writers.ways_to_write(process, [NULL])]
+
+
+def test_what_a_usb_gadget_offers_is_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "usb_gadget/g1/functions/mass_storage.0/lun.0/file"
+    file.parent.mkdir(parents=True)
+    monkeypatch.setattr(exports, "CONFIG", tmp_path)
+    for text, found in (("/dev/null\n", [(NULL, "exported-by-usb", "lun.0")]), ("\n", [])):
+        file.write_text(text)
+        assert [*exports.exports()] == found

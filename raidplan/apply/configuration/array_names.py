@@ -12,14 +12,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from raidplan.apply.configuration.blocks import BrokenBlock, file_text, sections, wanted_text
-from raidplan.apply.configuration.lines import Line, compared, device, mdadm_conf, numbered, rows, statements
+from raidplan.apply.configuration.lines import (
+    Line,
+    assignments,
+    compared,
+    device,
+    mdadm_conf,
+    numbered,
+    rows,
+    statements,
+)
 from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.base.hidden import escaped
 from raidplan.facts import Machine
 from raidplan.facts.machine import texts
 from raidplan.plan.origin import Origin
-from raidplan.plan.places import CRYPTTAB, FSTAB, MDADM_CONF, MDADM_CONF_PARTS
+from raidplan.plan.places import CMDLINE, CRYPTTAB, FSTAB, MDADM_CONF, MDADM_CONF_PARTS, RESUME_CONF
 from raidplan.plan.step import Plan, RenewInitramfs, Step, WriteBlock
 
 NAMES = "create names=yes\n"
@@ -27,6 +36,8 @@ WITHOUT_NAMES = (
     "which an earlier version wrote: from the next boot on the kernel calls all arrays by numbers (md127), also those that no "
     "layout names, and not md_NAME; /dev/md/NAME stays"
 )
+AT_BOOT = ("root", "resume", "RESUME")
+"""What names a device to the kernel and to the initramfs."""
 BY_NAME, BY_NUMBER = re.compile(r"/dev/md_(?!d\d)."), re.compile(r"/dev/(md\d+)(?:p\d+)?")
 """Nodes of arrays: those that `names=yes` makes, and those with a number; a partition of one counts for it."""
 
@@ -188,7 +199,7 @@ def _parts(machine: Machine) -> list[Line]:
 
 
 def _nodes_in_files(machine: Machine) -> Iterator[tuple[str, str]]:
-    """The nodes that fstab, crypttab and units name, and where."""
+    """The nodes that fstab, crypttab, units, the kernel's command line and RESUME= name, and where."""
     for file, column in ((FSTAB, 0), (CRYPTTAB, 1)):
         text = str((machine.observe("file", file) or {}).get("content", ""))
         for number, row in rows(numbered(text)):
@@ -196,3 +207,8 @@ def _nodes_in_files(machine: Machine) -> Iterator[tuple[str, str]]:
                 yield f"{file} line {number}", device(row[column])[1]
     for file, found in machine.objects.get("unit_file", {}).items():
         yield escaped(file), device(str(found.get("what", "")))[1]
+    for file, found in machine.objects.get("file", {}).items():
+        if file == CMDLINE or file in RESUME_CONF or file.rpartition("/")[0] in RESUME_CONF:
+            for number, name, value in assignments(numbered(str(found.get("content", "")))):
+                if name in AT_BOOT:
+                    yield f"{escaped(file)} line {number}", device(value)[1]

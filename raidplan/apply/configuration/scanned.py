@@ -1,6 +1,6 @@
-"""Arrays of others that `mdadm --assemble --scan` starts only as long as mdadm.conf lists no array.
+"""Arrays of others that `mdadm --assemble --scan` starts as long as mdadm.conf lists no array.
 
-Once it has started a listed one it starts no other (`scan_assemble` in mdadm.c). udev's own way, device by device, does not heed
+Once it has started a listed one it starts no others (`scan_assemble` in mdadm.c). udev's own way, device by device, does not heed
 the list.
 """
 
