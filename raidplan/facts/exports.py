@@ -1,4 +1,4 @@
-"""Devices that the kernel's own targets (SCSI, NVMe and USB) offer to other machines, whole or as a file that lies on them; no target is a process."""
+"""Devices that the kernel's own targets (SCSI, NVMe, USB) offer to other machines, whole or as a file on them; no target is a process."""
 
 from __future__ import annotations
 

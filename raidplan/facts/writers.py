@@ -27,11 +27,11 @@ PROC = Path("/proc")
 Way = tuple[str, UseKind]
 """The number of a device, and the way to write to it."""
 GONE = (errno.ENOENT, errno.ESRCH, errno.EINVAL)
-"""The errors for a process, a thread, a descriptor or a mapping that is there no more; EINVAL for the mounts of a process
+"""The errors for a process, a thread, a descriptor or a mapping that is there no more; EINVAL of the mounts of a process
 that has ended and has not been waited for (`mounts_open_common` in fs/proc_namespace.c)."""
 RING = "anon_inode:[io_uring]"
 NO_PATH = re.compile(r"<none>|(?:[\w.-]+:)?\[[^/]*\]|")
-"""The words of an io_uring for a file without a path: an empty place, a socket, a pipe, an anonymous file."""
+"""The text that an io_uring shows for a file without a path: an empty place, a socket, a pipe, an anonymous file."""
 LOOKS, LOOK_AGAIN_SECONDS = 40, 0.005
 """How often a busy ring is looked at, and the pause between two looks."""
 SHARED = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) .(.).s \S+ \S+ \S+ +/", re.MULTILINE)

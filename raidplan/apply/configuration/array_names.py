@@ -37,7 +37,7 @@ WITHOUT_NAMES = (
     "layout names, and not md_NAME; /dev/md/NAME stays"
 )
 AT_BOOT = ("root", "resume", "RESUME")
-"""What names a device to the kernel and to the initramfs."""
+"""The words by which the kernel and the initramfs are told of a device."""
 BY_NAME, BY_NUMBER = re.compile(r"/dev/md_(?!d\d)."), re.compile(r"/dev/(md\d+)(?:p\d+)?")
 """Nodes of arrays: those that `names=yes` makes, and those with a number; a partition of one counts for it."""
 
