@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from raidplan.apply.decide.as_found import AsFound, DeviceAsFound, FileAsFound
 from raidplan.apply.decide.reading_again import place_of_change
-from raidplan.apply.journal.sectors import makes_over, sectors_beneath, sectors_now
+from raidplan.apply.journal.sectors import front_of, makes_over, packed, sectors_beneath, sectors_now
 from raidplan.facts import DiskFact
 from raidplan.facts.arrays import dashed
 from raidplan.facts.traces import reads_erased
@@ -46,9 +46,13 @@ class Decided:
 
     def sectors(self, step: Step, node: Callable[[str], str], world: World) -> bytes:
         """The sectors that a step finds, for the journal: where it clears, and where it makes something over bytes that are as old as
-        the disk, or left of a maker that was cut off with another clock. `node`: of a device.
+        the disk, or left of a maker that was cut off with another clock; of an encryption all in front of the data. `node`: of a device.
         """
         below = self.below.get(step.id, frozenset())
+        if front := front_of(step):
+            with suppress(OSError):
+                read, size = world.written(node(step.guard[0]))
+                return packed(read, [(0, front)]) if size >= front else b""
         if not (makes_over(step) and (step.clears or (below and below <= self.wiped))):
             return sectors_now(step, node, world.bytes_at)
         with suppress(OSError):  # the maker itself will say it

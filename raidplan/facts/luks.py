@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from raidplan.base.reader import Reader
-from raidplan.base.size import MIB, SECTOR
+from raidplan.base.size import KIB, MIB, SECTOR
 from raidplan.facts.block import Block, Names, read_at
 from raidplan.facts.machine import Properties
 from raidplan.facts.readings import Readings
@@ -29,6 +29,8 @@ LABEL = "ext2"
 FIRST, SECOND = b"LUKS\xba\xbe", b"SKUL\xba\xbe"
 SECOND_HEADERS = tuple(0x4000 << n for n in range(9))
 """The places of the second header of LUKS2, which depend on its size."""
+KEY_SLOTS, DRAWN_VALUES = 32 * KIB, 190
+"""Where the key slots begin behind both headers as luksFormat makes them, and the fewest different bytes of a random sector."""
 BINARY, CHECKSUM = 4096, slice(448, 512)
 """Bytes before the JSON of a header, and where its checksum stands."""
 LARGEST = 4 * MIB
@@ -58,6 +60,12 @@ def header_on(read: Reader) -> Header | None:
     if known is None:
         return _first_version(read)
     return Header(**{**known, "headers": bool(first) + bool(second)})
+
+
+def key_slots(offset: int, data_offset: int, sector: bytes) -> bool:
+    """Whether luksFormat may have filled this sector of its key slots with random bytes; of bytes that are neither compressed nor
+    encrypted none looks like that. 512 drawn bytes have 221 values, and fewer than this is seven standard deviations off."""
+    return KEY_SLOTS <= offset < data_offset and len({*sector}) >= DRAWN_VALUES
 
 
 def names_it(read: Reader, uuid: str) -> bool:

@@ -118,15 +118,19 @@ class Device:
     @property
     def own(self) -> bool:
         """Everything on it is of this step, and is cleared and made anew without a question."""
+        try:
+            return not any(step.destroys for step in self.redone()[:-1])
+        except NotOurs:
+            return False
+
+    def redone(self) -> list[Step]:
+        """The steps with which it goes on. Raises NotOurs."""
         past, machine, plan = self.past, self.machine, Plan("h", "", "", self.disks, (self.step,))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(recheck, "read_at", lambda node, offset, size: self.read(offset, size))
             patch.setattr(recheck, "used_by_others", lambda *nodes: [])
             machine = recheck.look_closer(plan, machine, {"d": machine.disks[0]}, past)
-        try:
-            return not any(step.destroys for step in redo(self.step, machine, past, {})[:-1])
-        except NotOurs:
-            return False
+        return redo(self.step, machine, past, {})
 
     def looked_at(self) -> None:
         """The journal says whether it reads as erased flash now."""

@@ -13,10 +13,10 @@ from random import Random
 
 import pytest
 
-from raidplan.base.size import MIB, SECTOR
+from raidplan.base.size import KIB, MIB, SECTOR
 from raidplan.facts.luks import header_on, names_it
-from raidplan.plan.step import Run
-from tests.apply.makers import ENDED, LAYOUT, Cut, Maker, drawn, step_of
+from raidplan.plan.step import Run, Zero
+from tests.apply.makers import ENDED, LAYOUT, Cut, Maker, drawn, holds, step_of
 from tests.images import image
 from tests.luks_images import FAST
 
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.in_turn(8)
 
 TEXT = "encryption: {c: {device: d.p, key: {file: /etc/keys/k}}}\nswap: {f: {device: c}}"
 SIZE = 32 * MIB
-CUTS, TORN = 2, 2
-"""So many writes are drawn every day; so many end with a header of which no copy is whole."""
+CUTS, TORN, FILLING = 2, 2, 16
+"""So many writes are drawn every day; so many end with a header of which no copy is whole, so many with random key slots before."""
 
 
 @pytest.fixture
@@ -75,6 +75,54 @@ def test_killed_where_its_header_is_named_it_goes_on_and_keeps_what_is_of_others
                 planted += 1
     assert torn == TORN
     record_property("counted: sectors of others beside what a maker left", planted)
+
+
+def test_killed_while_it_fills_the_key_slots_it_goes_on_where_they_were_blank(
+    made: Maker, tmp_path: Path, dice: Random | None
+) -> None:
+    """The journal shows it. Random bytes of somebody else there look like any; all others do not."""
+    cuts, chance = made.cuts(), dice or Random(1)
+    made.fill()
+    made.begun(tmp_path)
+    first = named(made, cuts)
+    filling = cuts[first - FILLING : first]
+    for cut in [filling[0], *drawn(filling[1:-1], dice, 1), filling[-1]]:
+        made.cut(cut)
+        assert made.own and holds(made.read(0, front(made))), cut
+        with made.planted(chance.randrange(64, 128) * SECTOR, chance.randbytes(SECTOR)):
+            assert made.own, "it cannot be told"
+        for at in (31 * KIB, front(made)):
+            with made.planted(at, chance.randbytes(SECTOR)):
+                assert not made.own, (cut, at)
+        for at in (32 * KIB, chance.randrange(65, front(made) // SECTOR) * SECTOR):
+            for data in (
+                b"a text of somebody ".ljust(SECTOR, b"x"),
+                chance.randbytes(SECTOR // 2) + bytes(SECTOR // 2),
+            ):
+                with made.planted(at, data):
+                    assert not made.own, (cut, at)
+
+
+def test_killed_while_it_fills_the_key_slots_it_needs_a_person_where_they_may_not_have_been_blank(
+    made: Maker, tmp_path: Path
+) -> None:
+    cuts = made.cuts()
+    last = cuts[named(made, cuts) - 1]
+    made.cut(last)
+    assert not made.own, "the journal does not show it"
+    for at in (0, front(made) - SECTOR):
+        made.before = {at: b"old"}
+        made.fill()
+        made.begun(tmp_path)
+        made.before = {}
+        made.cut(last)
+        assert not made.own, at
+    made.fill()
+    made.begun(tmp_path)
+    made.cut(last)
+    (clear, again) = made.redone()
+    assert isinstance(clear.action, Zero) and again.id == made.step.id
+    assert (0, front(made)) == clear.action.ranges[0], "so that the journal has it blank once more"
 
 
 def test_the_torn_header_of_somebody_else_is_none_of_ours(made: Maker) -> None:

@@ -27,7 +27,7 @@ from raidplan.base.size import MIB, SECTOR
 from raidplan.facts.host import memory_free
 from raidplan.facts.machine import Trace
 from raidplan.facts.run import run
-from raidplan.facts.traces import Place, read_all, read_traces
+from raidplan.facts.traces import Place, first_bytes, read_all, read_traces
 from raidplan.plan.step import Run, Step
 
 SCRATCH = "/var/tmp"
@@ -38,22 +38,31 @@ SECONDS = 600
 
 
 def foreign(
-    step: Step, size: int, clock: int, read: Reader, *, carried: bool = False, erased: bool = False
-) -> Iterator[Trace]:
+    step: Step, size: int, clock: int, read: Reader, *, carried: bool = False, erased: bool = False,
+    was_blank: bool = False,
+) -> Iterator[Trace]:  # fmt: skip
     """Content of a device of `size` bytes that the interrupted maker of `step` did not write.
 
     `clock` is the second since 1970 that the maker ran with. `carried`: libblkid knows the device as the step's; where
-    nothing else tells whose a sector is, that has to do. `erased`: what nobody has written may read as erased flash. Raises OSError.
+    nothing else tells whose a sector is, that has to do. `erased`: what nobody has written may read as erased flash. `was_blank`: all
+    in front of the data of an encryption was blank right before. Raises OSError.
     """
     if next(read_all(read, size), None) is None:
         return
-    with own_sectors(step, size, clock, read) as own:
+    with own_sectors(step, size, clock, read, was_blank=was_blank) as own:
         if own or not carried:
             others = partial(unerased, read) if erased else read
             others = partial(without, own, others) if own else others
             yield from read_all(others, size)
             if start := int(str(step.proof.expect.get("data_offset", 0))) if step.proof else 0:
                 yield from read_traces(partial(_behind, others, start), SECTOR, Place(0, size - start))
+                if was_blank and (at := first_written(others, start)) is not None:
+                    yield Trace(at, "data", 0, size)
+
+
+def first_written(read: Reader, end: int) -> int | None:
+    """The first byte before `end` that is not zero; None if all are. Raises OSError."""
+    return next(first_bytes((at, read(at, min(MIB, end - at))) for at in range(0, end, MIB)), None)
 
 
 def _behind(read: Reader, start: int, offset: int, size: int) -> bytes:
@@ -61,7 +70,9 @@ def _behind(read: Reader, start: int, offset: int, size: int) -> bytes:
 
 
 @contextmanager
-def own_sectors(step: Step, size: int, clock: int, read: Reader) -> Iterator[Own | None]:
+def own_sectors(
+    step: Step, size: int, clock: int, read: Reader, *, was_blank: bool = False
+) -> Iterator[Own | None]:
     """A function that recognises the sectors that the maker of `step` wrote; None where that is not possible."""
     proof, kind = step.proof, _type(step)
     own = kind.own(read, proof.key) if kind and proof else None
@@ -71,7 +82,7 @@ def own_sectors(step: Step, size: int, clock: int, read: Reader) -> Iterator[Own
         with ExitStack() as files:
             yield _of_label(step, size, clock, read, files)
     elif proof and proof.kind == "encryption":
-        yield of_encryption(proof, read)
+        yield of_encryption(proof, read, was_blank=was_blank)
     elif (kind and kind.repeats and clock) or (proof and proof.kind == "swap"):
         with _remake(step, size, clock, read) as again:
             yield either(own, again and (kind.own_again(again) if kind else same_as(again)))

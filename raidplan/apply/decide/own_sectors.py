@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from raidplan.base.reader import ERASED, Own, Reader, little
 from raidplan.base.size import SECTOR
-from raidplan.facts.luks import names_it
+from raidplan.facts.luks import key_slots, names_it
 from raidplan.facts.tables import GPT, ROW, entry_of, extent
 from raidplan.plan.step import Proof
 
@@ -96,13 +96,14 @@ def of_physical_volume(proof: Proof, read: Reader) -> Own:
     return own
 
 
-def of_encryption(proof: Proof, read: Reader) -> Own:
+def of_encryption(proof: Proof, read: Reader, *, was_blank: bool = False) -> Own:
     """The sectors in front of the data, where a header is the step's own, whole or not: luksFormat fills its key slots with random bytes.
 
-    None of them without one: before the header it writes nothing by which anybody could know it.
+    It does so before it writes a header: without one, random bytes in their place are its own where all in front of the data
+    `was_blank` right before. They could be anybody's.
     """
     begun, start = names_it(read, proof.key), int(str(proof.expect.get("data_offset", 0)))
-    return lambda offset, data: begun and offset < start
+    return lambda offset, data: (begun and offset < start) or (was_blank and key_slots(offset, start, data))
 
 
 def _not_committed(places: bytes, size: int) -> bool:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from raidplan.apply.decide.cut_clearing import without_own_rest
 from raidplan.apply.decide.half_made import others_on
-from raidplan.apply.decide.maker import foreign, pristine
+from raidplan.apply.decide.maker import first_written, foreign, pristine
 from raidplan.apply.decide.own_sectors import of_table
 from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.sectors import front_of, sectors_before
 from raidplan.apply.teardown.cleared import may_be_wiped
 from raidplan.base.identity import Identity
 from raidplan.base.reader import Reader, unerased, without
@@ -35,7 +36,7 @@ Found = dict[tuple[str, str], Properties]
 
 
 def look_closer(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past) -> Machine:
-    """The machine with further properties in the `content` of each such device (`stain`, `used`), and of each such file."""
+    """The machine with further properties in the `content` of each such device (`stain`, `used`, `filled`), and of each such file."""
     found: Found = {}
     made = made_nodes(plan)
     for step in plan.steps:
@@ -83,14 +84,17 @@ def _device(
     sampled = machine
     try:
         # With the sectors that the step has found, old bytes are known from those that came since: of members not all that are read.
-        known = past.sectors.get(step.id) and step.proof and step.proof.kind != "array"
+        known = past.sectors.get(step.id) and step.proof and step.proof.kind not in ("array", "encryption")
         wiped = not known and may_be_wiped(plan, Stack(machine, disks), block.name)
         erased = step.id in past.erased or _is_joined(block)
         more = _as_made(step, identity, read, block.size, machine, clock, erased)
         sampled = machine.with_more(more)
         rest = without_own_rest(read, past, step, target)
-        stains = _stains(step, identity, rest, block.size, sampled, disk, wiped, clock, erased)
+        was_blank = _front_was_blank(step, past)
+        stains = _stains(step, identity, rest, block.size, sampled, disk, wiped, clock, erased, was_blank)
         amiss: dict[str, Value] = {"stain": next(stains, "")}
+        if was_blank and first_written(partial(unerased, read), front_of(step)) is not None:
+            amiss["filled"] = True
     except OSError as error:
         amiss, more = {"stain": f"what cannot be read ({error.strerror})"}, {}
     return more | {
@@ -140,6 +144,7 @@ def _stains(
     wiped: bool,
     clock: int,
     erased: bool,
+    was_blank: bool,
 ) -> Iterator[str]:
     assert step.proof is not None
     if step.proof.kind == "table" and disk:
@@ -152,11 +157,17 @@ def _stains(
         carried = bool(machine.carried(identity))
         if carried and not _fresh(step, identity, machine):
             return  # a loss already
-        traces = foreign(step, size, clock, read, carried=carried, erased=erased)
+        traces = foreign(step, size, clock, read, carried=carried, erased=erased, was_blank=was_blank)
         kept = not (wiped and carried)
     # Of a disk that may be wiped, both ends were cleared, and not what lies between.
     counted = (trace for trace in traces if kept or trace.type != "data" or trace.where != "disk" or not FRONT <= trace.offset < size - BACK)  # fmt: skip
     yield from map(words, counted)
+
+
+def _front_was_blank(step: Step, past: Past) -> bool:
+    """The journal shows that all in front of the data of an encryption was read right before, and was blank."""
+    before, front = sectors_before(past, step.id), front_of(step)
+    return bool(front and before and before.blank_before(front))
 
 
 def _beside_table(step: Step, read: Reader, size: int, disk: DiskFact, erased: bool) -> Iterator[Trace]:

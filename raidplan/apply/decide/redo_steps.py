@@ -79,7 +79,10 @@ def _devices(step: Step, ours: list[str], machine: Machine, made: Mapping[str, s
         node = array.node if array and array.node else str(running["node"])
         yield _clear(step, 1, "stop", Run(("mdadm", "--stop", node)))
         after = (step.added(_clearing(1)),)
-    for number, node in enumerate((node for node in ours if node in carried or lost[node]), 1 + len(after)):
+    # Key slots of random bytes go first, so that the journal has blank sectors there once more.
+    filled = [node for node in ours if (machine.observe("content", identities[node]) or {}).get("filled")]
+    cleared = (node for node in ours if node in carried or lost[node] or node in filled)
+    for number, node in enumerate(cleared, 1 + len(after)):
         clear = _zero(node, blocks.get(identities[node]), step.proof)
         yield replace(_clear(step, number, "clear", clear, after), destroys=lost[node], clears=(node,))
     if (

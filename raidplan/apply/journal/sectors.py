@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 
 from raidplan.apply.journal.past import Past, Rest, sectors_as
-from raidplan.base.reader import Own, Reader, all_are
+from raidplan.base.reader import ERASED, Own, Reader, all_are
 from raidplan.base.size import MIB, SECTOR
 from raidplan.facts.traces import SMALL, places_read
 from raidplan.plan.step import Step, Zero
@@ -54,6 +54,12 @@ class Sectors:
         every = frozenset(self.known.values())
         return lambda offset, sector: _fingerprint(sector) in every
 
+    def blank_before(self, end: int) -> bool:
+        """Whether all in front of this place was read, and was blank."""
+        return any(start == 0 and size >= end for start, size in self.ranges) and not any(
+            at < end and found != NEVER_WRITTEN for at, found in self.known.items()
+        )
+
     def rest(self, read: Reader) -> Rest | None:
         """The rest of a clearing that was cut off, in one reading; None if nothing is left to clear. Raises OSError."""
         remains = False
@@ -81,6 +87,12 @@ def compared(steps: Iterable[Step]) -> dict[str, tuple[str, ...]]:
 def makes_over(step: Step) -> bool:
     """Whether the step makes something on devices by whose sectors alone it is known what is left of it."""
     return step.creates and bool(step.proof and step.proof.kind in KINDS and not step.proof.file)
+
+
+def front_of(step: Step) -> int:
+    """Bytes in front of the data of an encryption that the step makes, which luksFormat fills with random bytes; else 0."""
+    proof = step.proof if step.creates else None
+    return int(str(proof.expect.get("data_offset", 0))) if proof and proof.kind == "encryption" else 0
 
 
 def sectors_beneath(devices: Sequence[tuple[Reader, int]]) -> bytes:
@@ -154,3 +166,7 @@ def _full(read: Reader, ranges: Iterable[Range]) -> Iterator[tuple[int, bytes]]:
 
 def _fingerprint(sector: bytes) -> bytes:
     return hashlib.blake2b(sector, digest_size=8).digest()
+
+
+NEVER_WRITTEN = _fingerprint(bytes([ERASED]) * SECTOR)
+"""The fingerprint of a sector of erased flash."""
