@@ -30,9 +30,9 @@ def boot_steps(topology: Topology) -> Iterator[Step]:
     if not root or not firmware or not places:
         return
     install, keep, ready = LOADERS[topology.layout.boot.loader or GRUB]
-    entered = () if firmware == "bios" else _entries(topology, places, ready)
+    entered = _entries(topology, places, ready) if firmware == "uefi" else ()
     # An EFI system partition is mounted before.
-    phase = "configure" if firmware == "bios" or topology.target else "activate"
+    phase = "activate" if firmware == "uefi" and not topology.target else "configure"
     for step in (*install(topology, places, root, BEFORE), *entered, *keep(topology, places), _dpkg()):
         yield replace(step, phase=phase)
 

@@ -10,10 +10,7 @@ from raidplan.base.findings import Path
 from raidplan.diff.disks import paired
 from raidplan.diff.places import Place, Places, path_of
 from raidplan.diff.result import Change, Fate
-from raidplan.layout.kinds.array import Array
-from raidplan.layout.kinds.device import Use
-from raidplan.layout.kinds.encryption import Encryption
-from raidplan.layout.kinds.lvm import VolumeGroup
+from raidplan.layout.kinds.device import Kind, Use
 from raidplan.topology import Topology
 
 
@@ -117,7 +114,7 @@ class Storage:
         if path != without[1] and entry_at(self.new, path) is not None:
             return True
         thing = entry_at(self.old, path)
-        above = thing.provides(str(path[1])) if isinstance(thing, Array | Encryption | VolumeGroup) else ()
+        above = thing.provides(str(path[1])) if isinstance(thing, Kind) else ()
         return any(
             self._carries(each, without) for name in above for _, each in self.places[0].used.get(name, [])
         )

@@ -84,6 +84,12 @@ EFI_IMAGES = {
     ),
 }
 """By the word of a layout for the loader."""
+LOADERS = {
+    ("bios", GRUB): (BIOS.package,),
+    ("uefi", GRUB): (UEFI.package, PACKAGES[ENTER]),
+    ("uefi", SYSTEMD_BOOT): (EFI_IMAGES[SYSTEMD_BOOT].package, PACKAGES[ENTER]),
+}
+"""The loaders that raidplan installs, each with the firmware that starts it, and Debian's packages for the two."""
 REMOVABLE = "EFI/BOOT/BOOTX64.EFI"
 """The path that firmware looks for without an entry in its variables."""
 BEHIND_SHIM = "EFI/BOOT/grubx64.efi"

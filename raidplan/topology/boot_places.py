@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from raidplan.plan.boot_loaders import LOADERS
 from raidplan.topology.kept import kept, staying_tables
 from raidplan.topology.resolve import Item, Topology
 
-INSTALLED = {"grub": ("bios", "uefi"), "systemd-boot": ("uefi",)}
+INSTALLED = {loader: tuple(firmware for firmware, by in LOADERS if by == loader) for _, loader in LOADERS}
 """The loaders that raidplan installs, and the firmware that starts each of them."""
 
 

@@ -8,9 +8,10 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
+from raidplan.plan.boot_loaders import LOADERS
 from raidplan.review.pipeline import Loaded
 from raidplan.twin.rehearsal.making import CONSOLE, FILL
-from raidplan.twin.rehearsal.stages import LOADERS, RAIDPLAN
+from raidplan.twin.rehearsal.stages import RAIDPLAN
 from raidplan.twin.server import Disk, Recipe, Twin
 from raidplan.twin.server.recipe import PACKAGES
 from raidplan.twin.server.wiring import disks_of

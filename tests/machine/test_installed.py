@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from raidplan.layout.model import Layout
+from raidplan.plan.boot_loaders import LOADERS
 from raidplan.twin.rehearsal.making import CONSOLE, TARGET
-from raidplan.twin.rehearsal.stages import LOADERS, RAIDPLAN, install
+from raidplan.twin.rehearsal.stages import RAIDPLAN, install
 from raidplan.twin.server import Recipe, Twin
 from raidplan.twin.server.guest import patience
 from raidplan.twin.server.image import find_or_build

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from raidplan.plan.boot_loaders import LOADERS
 from raidplan.plan.codec import plan_to_json
 from raidplan.plan.step import Plan
 from raidplan.twin.rehearsal.rig import Rig
 from raidplan.twin.rehearsal.stages import (  # fmt: skip
     BOOT_SECONDS,
-    LOADERS,
     NOTHING,
     WHOLE,
     Run,

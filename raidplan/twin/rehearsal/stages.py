@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from pathlib import Path
 from raidplan import __version__
 from raidplan.base.words import duration, listed
 from raidplan.layout.model import Layout
+from raidplan.plan.boot_loaders import LOADERS
 from raidplan.twin.rehearsal import typist
 from raidplan.twin.rehearsal.host import CONSOLE, EMULATION, emulator
 from raidplan.twin.rehearsal.programs import program
@@ -29,16 +30,9 @@ from raidplan.twin.server import (
     install_raidplan,
 )
 from raidplan.twin.server.console import PASSPHRASE
-from raidplan.twin.server.hardware import Firmware
 from raidplan.twin.server.image import Say
 from raidplan.twin.server.recipe import PACKAGES, Recipe
 
-LOADERS: Mapping[tuple[Firmware, str], tuple[str, ...]] = {
-    ("bios", "grub"): ("grub-pc",),
-    ("uefi", "grub"): ("grub-efi-amd64", "efibootmgr"),
-    ("uefi", "systemd-boot"): ("systemd-boot-efi", "efibootmgr"),
-}
-"""The packages of the boot loader by firmware and loader, in the image of a system that boots by itself."""
 APPLY_SECONDS, BOOT_SECONDS = 3600.0, 900.0
 RAIDPLAN = ("python3", "-I", "/root/typist.py", "raidplan")
 """The command in the twin, with somebody who types the passphrase that it asks for."""
