@@ -14,6 +14,8 @@ from raidplan.base.mistake import Mistake
 KIB, MIB, GIB, TIB = 1024, 1024**2, 1024**3, 1024**4
 SECTOR = 512
 """The unit of length of the kernel, of sysfs and of mdadm in bytes, whatever the disk's own sector size is."""
+SECTORS = (SECTOR, KIB, 2 * KIB, 4 * KIB)
+"""The sizes of a sector, in bytes, that a block device can have on every architecture; dm-crypt encrypts them as one."""
 PAGE = 4 * KIB
 """A page of memory in bytes: reads past the page cache, read-ahead and stripe caches count in it."""
 

@@ -10,6 +10,7 @@ from raidplan.compiler.watch import watch_steps
 from raidplan.layout.kinds.device import Line
 from raidplan.plan.places import CRYPTTAB, FSTAB, MDADM_CONF, RULES_BEGIN, UDEV_RULES
 from raidplan.plan.step import Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
+from raidplan.plan.switches import RELOAD_RULES
 from raidplan.topology import Topology
 from raidplan.topology.kept import kept
 from raidplan.topology.resolve import Item
@@ -145,7 +146,7 @@ def _udev(topology: Topology, tuned: list[str], members: list[str]) -> Iterator[
         id="config.udev.reload",
         phase="prepare",
         say="let udev read its rules again",
-        action=Run(("udevadm", "control", "--reload")),
+        action=Run(RELOAD_RULES),
         because="arrays",
         needs=("config.udev",),
         follows=("config.udev",),

@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from raidplan.base.size import KIB, MIB, TIB, align_down, ceil_div, is_power_of_two
-from raidplan.geometry.ext_groups import SPARE_LAST_GROUP, divide
+from raidplan.geometry.ext_groups import MOST_INODES, SPARE_LAST_GROUP, divide
 
 FSTYPES: Final = ("ext2", "ext3", "ext4")
-MOST_INODES: Final = 2**32 - 1
 MOST_BLOCKS_32BIT: Final = 2**32 - 1
 LEAST_RATIO: Final = KIB
 MOST_RATIO: Final = 64 * MIB

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from raidplan.base.size import KIB, align_down, align_up, ceil_div
 
-_MOST_INODES: Final = 2**32 - 1
+MOST_INODES: Final = 2**32 - 1
 _MOST_RESIZED: Final = 2**32 - 1
 SPARE_LAST_GROUP: Final = 50
 """Blocks beyond its own tables that a short last group must hold to be kept."""
@@ -100,13 +100,13 @@ def reserved_descriptors(blocks: int, block: int, *, wide: bool) -> int:
 
 def _inode_table(shape: _Shape, groups: int) -> tuple[int, int]:
     """(inodes per group, blocks of its table): whole table blocks, a multiple of 8, within 2^32 in total."""
-    if groups * 8 > _MOST_INODES:
+    if groups * 8 > MOST_INODES:
         raise ValueError(f"{groups} groups of blocks are too many: with 8 inodes each they exceed 2^32 - 1")
     asked = min(ceil_div(shape.inodes, groups), 2**16 - shape.block // shape.inode_size)
     while True:
         table = ceil_div(asked * shape.inode_size, shape.block)
         count = max(8, align_down(table * shape.block // shape.inode_size, 8))
-        if count * groups <= _MOST_INODES:
+        if count * groups <= MOST_INODES:
             return count, align_up(count * shape.inode_size, shape.block) // shape.block
         asked -= 1
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from raidplan.base.size import KIB, MIB, SECTOR, align_up
+from raidplan.base.size import MIB, SECTOR, SECTORS, align_up
 
 HEADER: Final = 16 * MIB
 """Bytes of both headers and the key slots."""
 LABEL: Final = MIB
 """Bytes in front of an area with a random key, for a label by which the device is known."""
-SECTORS: Final = (512, KIB, 2 * KIB, 4 * KIB)
-"""The sizes that dm-crypt encrypts as one (cryptsetup-luksFormat(8), ``--sector-size``)."""
 
 
 def data_offset(stripe_bytes: int, front_bytes: int = HEADER) -> int:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import KIB, SECTOR, align_down
 from raidplan.geometry.md_member import (
     METADATA,
+    MOST_090,
+    MOST_1X,
+    MOST_PPL,
     check_chunk,
     component,
     default_data_offset,
@@ -25,10 +28,6 @@ from raidplan.geometry.md_shape import (
     io_opt,
     kernel_component,
 )
-
-_MOST_090: Final = 27
-_MOST_1X: Final = 1920
-_MOST_PPL: Final = 64
 
 
 class ArrayGeometry(NamedTuple):
@@ -137,8 +136,8 @@ def _check_limits(level: str, members: int, spares: int, metadata: str, ppl: boo
         )
     if LEVELS[level].unequal and spares:
         raise ValueError(f"{level} takes no spares, but {spares} were given")
-    most = _MOST_090 if metadata == "0.90" else _MOST_1X
+    most = MOST_090 if metadata == "0.90" else MOST_1X
     if members + spares > most:
         raise ValueError(f"{metadata} metadata holds at most {most} devices, not {members + spares}")
-    if ppl and members > _MOST_PPL:
-        raise ValueError(f"a partial parity log allows at most {_MOST_PPL} members, not {members}")
+    if ppl and members > MOST_PPL:
+        raise ValueError(f"a partial parity log allows at most {MOST_PPL} members, not {members}")

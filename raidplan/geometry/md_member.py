@@ -7,12 +7,20 @@ Sources: mdadm 4.2 to 4.6, ``super1.c`` (``choose_bm_space``, ``validate_geometr
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from raidplan.base.levels import DEFAULT_CHUNK, LEVELS, Copies
 from raidplan.base.size import GIB, KIB, MIB, SECTOR, TIB, align_down, align_up, is_power_of_two
 
-METADATA: Final = ("0.90", "1.0", "1.1", "1.2")
+Metadata = Literal["0.90", "1.0", "1.1", "1.2"]
+METADATA: Final[tuple[Metadata, ...]] = get_args(Metadata)
+"""The versions of md's superblock."""
+MOST_090: Final = 27
+"""Devices of an array with a superblock of 0.90, at most: it has room for no more (the manual says 28)."""
+MOST_1X: Final = 1920
+"""Devices of an array with metadata 1.x, at most (`MD_SB_DISKS` and the 4 KiB of a superblock; md(4))."""
+MOST_PPL: Final = 64
+"""Members of an array with a partial parity log, at most."""
 
 _PPL_BYTES: Final = MIB
 _HEADROOM_BYTES: Final = 128 * MIB

@@ -47,7 +47,7 @@ INITRAMFS_ASIDE = "/boot/raidplan.new"
 INITRAMFS_KEPT = "/boot/raidplan.old"
 """A folder beside it for earlier images: many programs look for initrd.img-* in /boot."""
 LIVE = ("/proc", "/sys", "/dev", "/run")
-"""Folders of the running system, which programs below a target see as well."""
+"""Folders of the running system, which the kernel and systemd mount themselves; programs below a target see them as well."""
 
 
 def below(target: str, file: str) -> str:

@@ -59,5 +59,7 @@ MONITOR_READS = Run(("systemctl", "restart", MONITOR))
 """One that runs keeps the address of alarms that it read when it began."""
 MONITOR_STEP = "config.monitor"
 """The id of the step that lets the monitor read the address of alarms."""
+RELOAD_RULES = ("udevadm", "control", "--reload")
+"""The command by which udev reads its rules again."""
 RESTART_MONITOR = ("systemctl", "--no-block", "restart", MONITOR)
 """Where no address is left in any configuration the monitor exits at once (Monitor.c of mdadm), which is no failure here."""

@@ -11,21 +11,9 @@ from raidplan.base.words import counted
 from raidplan.facts.prove import Deviation
 from raidplan.plan.partitions import TYPE_CODES, PartitionRow, partition_rows
 from raidplan.plan.step import Value
+from raidplan.render.statements import SIZES
 
-BYTES = frozenset(
-    {
-        "block",
-        "chunk",
-        "component",
-        "data_offset",
-        "data_start",
-        "extent",
-        "inode_size",
-        "read_ahead",
-        "size",
-        "su",
-    }
-)
+BYTES = frozenset((*SIZES, "block", "component", "inode_size"))
 """Properties that are sizes in bytes."""
 
 DEVICES = ("partition", "array", "volume", "mapping")

@@ -86,7 +86,9 @@ RENAMED = {
 }
 """The way to give a thing another name, by kind."""
 
-BYTES = ("chunk", "su", "read_ahead", "size", "extent", "inode_ratio", "memory", "data_offset", "data_start")
+SIZES = ("chunk", "data_offset", "data_start", "extent", "read_ahead", "size", "su")
+"""Properties that are sizes in bytes, of a layout as of a machine."""
+BYTES = (*SIZES, "inode_ratio", "memory")
 RATES = ("rate", "sync_speed_min", "sync_speed_max")
 SPEEDS = ("network", "speed", "link")
 UNITS = {

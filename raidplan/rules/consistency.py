@@ -8,6 +8,7 @@ from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB
 from raidplan.base.words import mb
+from raidplan.geometry.md_member import MOST_PPL
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.free import are_free, free_disks
@@ -18,7 +19,6 @@ from raidplan.topology import Topology
 
 LARGE = 100 * GIB
 """From this size of a member on, mdadm 4.2 and 4.3 add a bitmap by themselves."""
-MOST_PPL = 64
 
 
 @rule(Severity.ERROR)

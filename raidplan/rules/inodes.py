@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from raidplan.base.filesystems.ext import INODE, Ext
 from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.size import TIB, exact, human
-from raidplan.geometry.ext import FSTYPES, LEAST_RATIO, MOST_INODES, MOST_RATIO, ExtGeometry, default_ratio
+from raidplan.geometry.ext import FSTYPES, LEAST_RATIO, MOST_RATIO, ExtGeometry, default_ratio
+from raidplan.geometry.ext_groups import MOST_INODES
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.rules.inode_tables import DENSE, MUCH
 from raidplan.rules.lib.engine import Hit, rule

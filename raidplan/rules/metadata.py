@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import TIB, human
-from raidplan.geometry.md_member import superblock_offset
+from raidplan.geometry.md_member import MOST_090, MOST_1X, MOST_PPL, superblock_offset
 from raidplan.layout.kinds.array import Array
 from raidplan.layout.kinds.naming import STORED_NAME, kernel_number
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import arrays
 from raidplan.topology import Topology
 
-MOST_090, MOST_1X, MOST_PPL, MOST_JOURNAL = 27, 1920, 64, 203
+MOST_JOURNAL = 203
 MOST_CHARACTERS = 28
 """The most for a name: the kernel takes 31 of `md_NAME`."""
 MOST_NUMBER = 2**20 - 1

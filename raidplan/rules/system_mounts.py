@@ -10,7 +10,7 @@ from raidplan.base.words import listed
 from raidplan.estimate.survival import Outcome, structure
 from raidplan.estimate.survival.loss import outcomes
 from raidplan.layout.kinds.filesystem import Filesystem
-from raidplan.plan.places import SYSTEM_MOUNTS
+from raidplan.plan.places import LIVE, SYSTEM_MOUNTS
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import place
 from raidplan.topology import Topology
@@ -21,8 +21,6 @@ from raidplan.topology.mounts import mounted
 
 NEEDED = ("/bin", "/etc", "/lib", "/lib32", "/lib64", "/sbin", "/usr/bin", "/usr/lib", "/usr/sbin")
 """Folders without which nothing can be mounted."""
-FILLED = ("/dev", "/proc", "/run", "/sys")
-"""Folders that the kernel and systemd mount themselves."""
 PARTS = ("/boot", "/usr")
 """Mount points without which a system does not start."""
 NO_ROOT = ("noauto", "noexec")
@@ -64,7 +62,7 @@ def system_folder_apart(topology: Topology) -> Iterator[Hit]:
     apart = apart_from_boot(topology)
     for name, entry in topology.layout.filesystems.items():
         mount = entry.mount or ""
-        filled = any(PurePath(mount).is_relative_to(each) for each in FILLED)
+        filled = any(PurePath(mount).is_relative_to(each) for each in LIVE)
         if name in apart:
             yield Hit(
                 ("filesystems", name, "mount"),

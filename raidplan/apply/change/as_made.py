@@ -14,8 +14,8 @@ from raidplan.apply.note import Note, note
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.filesystems.type import Resized
 from raidplan.base.identity import Identity
+from raidplan.base.size import SECTORS
 from raidplan.facts import Machine
-from raidplan.geometry import luks
 from raidplan.plan.changes import contents
 from raidplan.plan.step import Plan, Proof, Step, Value
 
@@ -117,7 +117,7 @@ def _sectors(
         if step.id in begun or not proof or proof.kind != "encryption" or key in proof.stated:
             continue
         match (standing(proof, machine) or {}).get(key), proof.expect.get(key):
-            case int(size), int(planned) if size in luks.SECTORS and size != planned:
+            case int(size), int(planned) if size in SECTORS and size != planned:
                 if size < planned or step.id not in counted_on:
                     yield step.id, _with(proof, {key: size})
 

@@ -12,9 +12,8 @@ from raidplan.base.figures import Figures
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.base.identity import Identity
-from raidplan.base.size import SECTOR
+from raidplan.base.size import SECTOR, SECTORS
 from raidplan.facts.machine import Properties, texts
-from raidplan.geometry import luks
 from raidplan.plan.changes import Answer, Reason, contents, fill, member_grown, member_shrunk, short
 from raidplan.plan.step import Value
 
@@ -128,7 +127,7 @@ def by_hand(
 
 def _hint(kind: str, name: str, node: str, found: Properties, expect: Mapping[str, Value]) -> Advice:
     """Advice that does not make the change itself: `apply` does, after these commands, or nothing does."""
-    if (kind, name) == ("encryption", "sector_size") and found.get(name) in luks.SECTORS:
+    if (kind, name) == ("encryption", "sector_size") and found.get(name) in SECTORS:
         return Advice("sector-size", {"size": int(str(found[name]))})
     if (kind, name) not in HINTS:
         return NEW_FILESYSTEM if kind == "filesystem" else Advice("other", {"node": node})

@@ -27,7 +27,7 @@ from raidplan.plan.places import (
     UDEV_RULES,
 )
 from raidplan.plan.step import Plan, Proof, RenewInitramfs, Run, Step, WriteBlock, WriteFile
-from raidplan.plan.switches import MONITOR_STEP, RESTART_MONITOR, scrub
+from raidplan.plan.switches import MONITOR_STEP, RELOAD_RULES, RESTART_MONITOR, scrub
 
 BACK = "back."
 """The beginning of the ids of these steps."""
@@ -112,7 +112,7 @@ def _rules(plan: Plan) -> tuple[Step, ...]:
     file = UDEV_RULES.format(host=plan.host)
     say = "remove raidplan's udev rules, which the layout no longer needs"
     written = _step("udev", say, WriteFile(file, ""), file)
-    reload = Run(("udevadm", "control", "--reload"))
+    reload = Run(RELOAD_RULES)
     return written, _step("udev.reload", "let udev read its rules again", reload, "udev", written)
 
 

@@ -16,6 +16,7 @@ from raidplan.facts.host import NAMES
 from raidplan.facts.machine import Properties, texts
 from raidplan.plan.origin import Origin
 from raidplan.plan.step import Action, Plan, Run, Step, WriteFile
+from raidplan.plan.switches import RELOAD_RULES
 
 LINKS = "/dev/md/"
 
@@ -54,7 +55,7 @@ def name_links(plan: Plan, unnamed: Sequence[Step], machine: Machine) -> Iterato
         first,
         "reload",
         "let udev read that rule",
-        Run(("udevadm", "control", "--reload")),
+        Run(RELOAD_RULES),
         "udev",
         needs=(rule.id,),
     )

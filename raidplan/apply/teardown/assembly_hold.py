@@ -18,6 +18,7 @@ from raidplan.facts import Machine
 from raidplan.facts.host import HOLD
 from raidplan.plan.origin import RELEASE, TEARDOWN
 from raidplan.plan.step import Run, Step, WriteFile
+from raidplan.plan.switches import RELOAD_RULES
 
 if TYPE_CHECKING:
     from raidplan.apply.world import World
@@ -67,7 +68,7 @@ def hold(text: str, because: str, line: int, needs: Sequence[str] = ()) -> tuple
         id=HOLDING[1],
         phase="teardown",
         say="let udev read that rule",
-        action=Run(("udevadm", "control", "--reload")),
+        action=Run(RELOAD_RULES),
         because=because,
         line=line,
         needs=(write.id,),
@@ -81,7 +82,7 @@ def release(needs: Sequence[str], nodes: Sequence[str], because: str, line: int)
     before = tuple(needs)
     commands: dict[str, tuple[str, tuple[str, ...], str]] = {
         "remove": ("let arrays be assembled by themselves again", ("rm", "--force", HOLD), HOLD),
-        "reload": ("let udev forget that rule", ("udevadm", "control", "--reload"), "udev"),
+        "reload": ("let udev forget that rule", RELOAD_RULES, "udev"),
     }
     if nodes:
         words = (word for node in nodes for word in ("--name-match", node))
@@ -108,7 +109,7 @@ def lift(world: World) -> None:
     file = world.path(HOLD)
     if file.exists():
         world.effect("remove", str(file), file.unlink)
-        world.run(("udevadm", "control", "--reload"))
+        world.run(RELOAD_RULES)
 
 
 def still_held(machine: Machine) -> list[Refusal]:

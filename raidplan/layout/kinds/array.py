@@ -14,6 +14,7 @@ from raidplan.base.size import KIB, human
 from raidplan.base.sync_action import HELD, IDLE
 from raidplan.base.words import counted
 from raidplan.geometry import md
+from raidplan.geometry.md_member import Metadata
 from raidplan.layout.kinds.array_create import create_argv, made
 from raidplan.layout.kinds.device import Device, Group, Impossible, Kind, Line, Site, Use
 from raidplan.layout.kinds.model import (
@@ -48,7 +49,7 @@ class Array(Model, Kind):
     """By default `512KiB` where the level has chunks."""
     layout: Word | None = None
     """The parity layout: `left-symmetric`; for RAID10 the copies, near, far or offset: n2 by default, f2, o2; for RAID0 of unequal members: `original`."""
-    metadata: Literal["0.90", "1.0", "1.1", "1.2"] = "1.2"
+    metadata: Metadata = "1.2"
     """The version of md's superblock; 1.0 at the end of each member, for boot loaders."""
     bitmap: Literal["internal", "none"] | None = None
     """By default internal where the level is redundant and neither PPL nor a journal is used."""

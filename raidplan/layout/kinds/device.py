@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, Protocol
 from raidplan.base.findings import Path
 from raidplan.plan.step import Step
 
-Role = Literal["raid", "lvm", "linux", "swap", "esp", "bios-boot"]
+Role = Literal["linux", "raid", "lvm", "swap", "esp", "bios-boot"]
 """The purpose of a device; the words are those of a partition's `type`."""
 
 

@@ -37,7 +37,7 @@ class Partition(Model):
 
     size: Annotated[Size | Literal["rest"], size_or("rest")]
     """Rounded up to 1 MiB; `rest` takes what is left, less the slack for a replacement disk."""
-    type: Literal["linux", "raid", "lvm", "swap", "esp", "bios-boot"] | None = None
+    type: Role | None = None
     """The GPT type; by default what the partition is used for."""
     keep: Boolean = False
     """Described only; the partition table stays."""

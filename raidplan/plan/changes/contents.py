@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from raidplan.base.size import MIB, align_up
 from raidplan.geometry import luks
+from raidplan.geometry.md_member import MOST_1X
 from raidplan.plan.changes.answer import Answer, Before, Reason, by_apply, by_hand, impossible
 
 KEY_CHANGED = by_hand("cryptsetup luksChangeKey {node}")
@@ -63,8 +64,6 @@ FRONTS: Mapping[str, tuple[str, int]] = {
     "physical_volume": ("data_start", MIB),
 }
 """By kind of object: the property `AS_MADE` that has the bytes in front of its data, and the fewest of them."""
-MOST_MEMBERS = 1920
-"""Members of an array with metadata 1.x, at most (`MD_SB_DISKS` and the 4 KiB of a superblock; md(4))."""
 
 
 def front_stays(kind: str, front: object, chunks: Iterable[int]) -> bool:
@@ -73,6 +72,4 @@ def front_stays(kind: str, front: object, chunks: Iterable[int]) -> bool:
     On anything else there is one right place, so that another one does not come from a growth.
     """
     least = FRONTS[kind][1]
-    return any(
-        front == align_up(least, members * chunk) for chunk in chunks for members in range(1, MOST_MEMBERS)
-    )
+    return any(front == align_up(least, members * chunk) for chunk in chunks for members in range(1, MOST_1X))

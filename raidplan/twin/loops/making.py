@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from raidplan.base.size import human
+from raidplan.base.size import SECTORS, human
 from raidplan.base.words import counted
 from raidplan.facts.run import CommandFailed, find_tool
 from raidplan.twin.loops.folder import DEVICES, LAYOUT, NEW, RECORD, Folder, is_blank
@@ -18,9 +18,6 @@ from raidplan.twin.loops.ours import is_ours, is_unrecorded, our_loops
 from raidplan.twin.loops.record import DiskFile, Record
 from raidplan.twin.loops.refused import LoopsRefused, Stopped
 from raidplan.twin.loops.removing import remove
-
-SECTORS = (512, 1024, 2048, 4096)
-"""Bytes: what a loop device can have on every architecture."""
 
 LAST_WORDS = 0.5
 """Seconds: an interrupt ends us, and not the losetup that was just running; what it makes is to be seen."""

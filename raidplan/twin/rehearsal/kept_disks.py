@@ -6,11 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from raidplan.base.findings import Path
-from raidplan.layout.model import Hardware
+from raidplan.layout.model import BUILT, Hardware
 from raidplan.topology import Topology, resolve
-
-SECTIONS = ("arrays", "encryption", "volume_groups", "filesystems", "swap")
-"""The sections of a layout whose entries stand on disks."""
 
 
 def without_kept(topology: Topology) -> tuple[Topology, str]:
@@ -28,7 +25,7 @@ def without_kept(topology: Topology) -> tuple[Topology, str]:
         section: {
             name: entry for name, entry in getattr(layout, section).items() if (section, name) not in parts
         }
-        for section in SECTIONS
+        for section in BUILT
     }
     # What is allowed may be of a part that is left out; no rule keeps a layout from being rehearsed.
     reduced = layout.changed(hardware=_without(layout.hardware, kept), allow=(), **left)
@@ -39,7 +36,7 @@ def without_kept(topology: Topology) -> tuple[Topology, str]:
 
 def _below(topology: Topology) -> Iterator[tuple[Path, frozenset[str]]]:
     """The disks below each entry."""
-    for section in SECTIONS:
+    for section in BUILT:
         for name, entry in getattr(topology.layout, section).items():
             uses = entry.uses(name, (section, name))
             yield (section, name), frozenset[str]().union(*(topology.disks_below(use.device) for use in uses))

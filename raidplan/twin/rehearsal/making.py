@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.plan.boot_loaders import LOADERS
 from raidplan.plan.codec import plan_to_json
 from raidplan.plan.step import Plan
@@ -23,8 +24,8 @@ from raidplan.twin.server.guest import patience
 PLAN, BELOW = "/root/plan.json", "/root/below.json"
 """The plan that the server would get, and that of a whole server in its rescue system, below the target."""
 PROGRAMS = (
-    "initramfs-tools", "dracut-core", "udev", "lvm2", "cryptsetup-bin", "e2fsprogs", "xfsprogs", "btrfs-progs", "f2fs-tools",
-    "dosfstools", *sorted({loader for packages in LOADERS.values() for loader in packages}),
+    "initramfs-tools", "dracut-core", "udev", "lvm2", "cryptsetup-bin",
+    *dict.fromkeys(each.package.name for each in FILESYSTEMS.values()), *sorted({loader for packages in LOADERS.values() for loader in packages}),
 )  # fmt: skip
 VERSIONS = f"""\
 echo "kernel $(uname -r)"

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from raidplan.base.size import SECTORS
+
 CONTROLLERS_AT_MOST = 192
 DISKS_PER_CONTROLLER_AT_MOST = 255
 MODEL_AT_MOST = 16
@@ -15,7 +17,6 @@ SERIAL_AT_MOST = 36
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _WWN = re.compile(r"0x[0-9a-f]{16}")
 _TEXT = re.compile(r"[!-~]+( [!-~]+)*")
-_SECTORS = (512, 1024, 2048, 4096)
 Firmware = Literal["bios", "uefi", "secure"]
 """SeaBIOS, OVMF, and OVMF with Secure Boot and the keys of Microsoft enrolled."""
 
@@ -145,8 +146,8 @@ def _problems(disk: Disk) -> Iterable[str]:
 
 
 def _size_problems(disk: Disk) -> Iterable[str]:
-    if disk.logical_block not in _SECTORS or disk.physical_block not in _SECTORS:
-        yield f"blocks of {disk.logical_block}/{disk.physical_block} bytes; possible are {_SECTORS}"
+    if disk.logical_block not in SECTORS or disk.physical_block not in SECTORS:
+        yield f"blocks of {disk.logical_block}/{disk.physical_block} bytes; possible are {SECTORS}"
     elif disk.physical_block < disk.logical_block:
         yield f"physical blocks of {disk.physical_block} bytes, smaller than the logical {disk.logical_block}"
     elif disk.size_bytes <= 0 or disk.size_bytes % disk.logical_block:
