@@ -346,13 +346,19 @@ ONE_OWNER = {
     "rates": (
         r"/ (?:1e6|10\*\*6):,?\.",
         '{rate / 1e6:.0f} MB/s"',
-        {"base/words.py", "render/estimate_words.py", "render/installers/maas.py", "twin/rehearsal/measure.py"},
+        {"base/words.py", "render/estimate_words.py", "render/installers/maas.py"},
     ),
+    "ends of lists": (
+        r"and \{[^\"]*\} more\b|\" and more\"",
+        'f"and {len(names) - most} more"',
+        {"base/words.py"},
+    ),
+    "hours": (r":\.\df\} h\b", 'f"{hours:.1f} h at"', {"base/words.py"}),
     "plurals": (r'"e?s" (?:\*|if)|"ies"', '"s" * (count > 1)', {"base/words.py"}),
     "durations": (r"divmod\(\w+, (?:60|3600)\)|// (?:60|3600)\b", "divmod(seconds, 3600)", {"base/words.py"}),
 }  # fmt: skip
-"""How each is written, a line that is, and where: an estimate has decimals where links are slow, MAAS has sizes, a rehearsal
-its own rates, and its witness is a script without the package."""
+"""How each is written, a line that is, and where: an estimate has decimals where links are slow, MAAS has sizes, and the
+witness of a rehearsal is a script without the package."""
 
 
 def test_output_counts_in_singular_and_plural() -> None:

@@ -37,14 +37,38 @@ def listed(names: Sequence[str], last: str = ", ", most: int = SHOWN, few: int =
         found = [(name, 1) for name in names]  # nothing folds, and the order of the caller stays
     hidden = sum(count for _, count in found[most:])
     if hidden > 1 and len(found) > most:
-        return f"{', '.join(text for text, _ in found[:most])} and {hidden} more"
+        return f"{', '.join(text for text, _ in found[:most])} {and_more(hidden)}"
     names = [text for text, _ in found]
     return last.join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else ", ".join(names)
+
+
+def and_more(count: int, noun: str = "") -> str:
+    """The end of a list that does not show all: `and 3 more`, `and 1 place more`."""
+    return f"and {counted(count, noun) if noun else count} more"
+
+
+def some_of(texts: Sequence[str], most: int) -> str:
+    """At most so many texts; that there are others is said, and not how many."""
+    return ", ".join(texts[:most]) + " and more" * (len(texts) > most)
 
 
 def mb(bytes_per_second: float, digits: int = 0) -> str:
     """A rate in MB/s, without the unit: `249`."""
     return f"{bytes_per_second / 1e6:.{digits}f}"
+
+
+def rate(bytes_per_second: float | None) -> str:
+    """`249 MB/s`, `1.64 GB/s`; a question mark for what is not known."""
+    if bytes_per_second is None:
+        return "? MB/s"
+    if bytes_per_second < 999.5e6:
+        return f"{mb(bytes_per_second)} MB/s"
+    return f"{bytes_per_second / 1e9:.3g} GB/s"
+
+
+def in_hours(hours: float, digits: int = 1) -> str:
+    """`7.4 h`, for comparison with a threshold in hours."""
+    return f"{hours:.{digits}f} h"
 
 
 def duration(seconds: float) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from raidplan.base.words import counted, listed, mb, plural
+from raidplan.base.words import counted, listed, mb, plural, some_of
 from raidplan.estimate.survival import Survival
 from raidplan.placement.bounds import Bounds
 from raidplan.placement.objective import kinds, limits_of, loads, rate
@@ -108,7 +108,7 @@ def _survival(
     held = Counter(problem.parts[p].name for m in picked.members for p in problem.devices[m].parts)
     for kind in dict.fromkeys(c.kind for c in killers):
         names = [c.name for c in killers if c.kind == kind]
-        without = ", ".join(names[:MOST_NAMED]) + " and more" * (len(names) > MOST_NAMED)
+        without = some_of(names, MOST_NAMED)
         if all(held[name] > demand.may_lose for name in names):
             each = "which holds" if len(names) == 1 else "each of which holds"
             yield f"it does not survive the loss of {without}, {each} more members than the {demand.may_lose} it can lose"

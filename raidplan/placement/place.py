@@ -11,7 +11,7 @@ from functools import cached_property
 
 from raidplan.base.findings import Finding, Path, dotted, error, nearest
 from raidplan.base.levels import LEVELS, raid10_copies
-from raidplan.base.words import counted, listed
+from raidplan.base.words import counted, listed, some_of
 from raidplan.estimate.survival import (
     components,
     dark_without,
@@ -200,7 +200,7 @@ def _too_small(problem: Problem, short: Shortage, topology: Topology, kept: Kept
     users += [f"arrays.{name}" for name in (*kept, *(problem.demands[taker].name for taker in short.takers))]
     names = list(dict.fromkeys(users))
     more = f" and {counted(demand.spares, 'spare')}" if demand.spares else ""
-    others = f"; the others belong to {', '.join(names[:5])}{' and more' * (len(names) > 5)}" if names else ""
+    others = f"; the others belong to {some_of(names, 5)}" if names else ""
     return error(
         "pool-too-small",
         ("arrays", demand.name, "members", "count"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from raidplan.base.groups import groups_by
-from raidplan.base.words import counted, plural
+from raidplan.base.words import and_more, counted, plural
 from raidplan.estimate.result import Estimate, Estimates, Fate, Figures, Rate
 from raidplan.estimate.survival import Sets
 from raidplan.estimate.survival.smallest import MOST_LOSSES
@@ -46,7 +46,7 @@ def estimate_text(estimates: Estimates, *, colour: bool = False) -> str:
         lines += ["", *_array(group, style)]
     if len(groups) > MANY:
         hidden = sum(map(len, groups[MANY:]))
-        lines += ["", f"and {counted(hidden, 'array')} more; --format json has them all"]
+        lines += ["", f"{and_more(hidden, 'array')}; --format json has them all"]
     for section in (
         _users(estimates),
         [*_survival(estimates), *_stopped(estimates), *_boots(estimates)],
@@ -90,7 +90,7 @@ def _users(estimates: Estimates) -> list[str]:
         room = capacity(first, "not known")
         rows.append((names, visible(what), room, *_rates(first.alone), *_rates(first.together)))
     if len(groups) > MANY:
-        rows.append((f"and {sum(map(len, groups[MANY:]))} more", *[""] * 6))
+        rows.append((and_more(sum(map(len, groups[MANY:]))), *[""] * 6))
     return list(_table(rows, styles(False))) if groups else []
 
 
@@ -105,7 +105,7 @@ def _survival(estimates: Estimates) -> list[str]:
         for group in rows[:MANY]
     ]
     if len(rows) > MANY:
-        table.append((f"and {sum(map(len, rows[MANY:]))} more", *[""] * (len(kinds) + 1)))
+        table.append((and_more(sum(map(len, rows[MANY:]))), *[""] * (len(kinds) + 1)))
     return list(_table(table, styles(False))) if things else []
 
 

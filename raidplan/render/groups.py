@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from raidplan.base.findings import dotted
 from raidplan.base.groups import groups_by
-from raidplan.base.words import counted
+from raidplan.base.words import and_more, counted
 from raidplan.document import Span
 from raidplan.render.line_folding import frame, one_line
 from raidplan.review.located import Located
@@ -28,7 +28,7 @@ def details(group: Sequence[Located]) -> Iterator[str]:
     for span, text in places(group)[:ALIKE]:
         yield f"see {span.file}:{span.line}:{span.column}: {text}"
     if len(places(group)) > ALIKE:
-        yield f"and {counted(len(places(group)) - ALIKE, 'place')} more; --format json has them all"
+        yield f"{and_more(len(places(group)) - ALIKE, 'place')}; --format json has them all"
     hint = group[0].finding.hint
     if hint:
         yield f"hint: {hint}"
@@ -44,7 +44,7 @@ def alike(group: Sequence[Located], most: int = ALIKE) -> Iterator[str]:
     cut = len(others) > most + 1
     yield from (f"also: {other}" for other in others[: most if cut else None])
     if cut:
-        yield f"and {len(others) - most} more here; --format json has them all"
+        yield f"{and_more(len(others) - most)} here; --format json has them all"
 
 
 def places(group: Sequence[Located]) -> list[tuple[Span, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from raidplan.base.words import counted
+from raidplan.base.words import and_more, counted
 from raidplan.plan.codec import plan_digest
 from raidplan.plan.step import Plan, Step
 from raidplan.render import overview
@@ -66,7 +66,7 @@ def _lost(plan: Plan, most: int = 100) -> Iterator[str]:
     yield ""
     yield from (f"- {cell(words)}" for words in loss_texts(plan.lost[:most]))
     if len(plan.lost) > most:
-        yield f"- and {len(plan.lost) - most} more"
+        yield f"- {and_more(len(plan.lost) - most)}"
     yield ""
     yield f"The digest that says yes to exactly this: `--destroy {plan_digest(plan)}`"
     yield ""
@@ -74,7 +74,7 @@ def _lost(plan: Plan, most: int = 100) -> Iterator[str]:
 
 def _listed(names: Sequence[str], room: int = 6000) -> str:
     shown = fitting([cell(name) for name in names], room)
-    return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(shown) < len(names) else "")
+    return ", ".join(shown) + (f" {and_more(len(names) - len(shown))}" if len(shown) < len(names) else "")
 
 
 def _findings(plan: Plan, every: bool, most: int = 50) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _findings(plan: Plan, every: bool, most: int = 50) -> Iterator[str]:
     for severity, rule, lines, said in rows[:most]:
         yield f"| {lines} | {cell(f'{severity}: {rule}')} | {cell(said)} |"
     if len(rows) > most:
-        yield f"| | | and {len(rows) - most} more |"
+        yield f"| | | {and_more(len(rows) - most)} |"
     yield ""
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from raidplan.base.hidden import escaped
 from raidplan.base.size import human
+from raidplan.base.words import and_more
 
 
 class _Sentences(Formatter):
@@ -40,7 +41,7 @@ def _shown(value: Any, form: str) -> str:
     if isinstance(value, tuple):
         most, between = re.fullmatch(r"(\d*)(.*)", form, re.DOTALL).groups()  # type: ignore[union-attr]
         parts = [escaped(str(each)) for each in value]
-        more = f" and {len(parts) - int(most)} more" if most and len(parts) > int(most) else ""
+        more = f" {and_more(len(parts) - int(most))}" if most and len(parts) > int(most) else ""
         return (between or ", ").join(parts[: int(most)] if more else parts) + more
     if form == "exact":
         return f"{human(value)} ({value} bytes)"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB
-from raidplan.base.words import mb
+from raidplan.base.words import in_hours, mb
 from raidplan.geometry.md_member import MOST_PPL
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
@@ -159,7 +159,7 @@ def no_bitmap(topology: Topology) -> Iterator[Hit]:
         if size is None or size < LARGE:
             continue
         known = pace(topology, name, array)
-        hours = f", {hours_at(known[0], size):.1f} h at {mb(known[0])} MB/s" if known is not None else ""
+        hours = f", {in_hours(hours_at(known[0], size))} at {mb(known[0])} MB/s" if known is not None else ""
         yield Hit(
             (*path, "bitmap" if array.bitmap is not None else "consistency"),
             f"{name} keeps no bitmap: after a crash, or when a member comes back, all {gb(size)} of each "

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from raidplan.base.findings import Path, Severity
 from raidplan.base.levels import LEVELS
-from raidplan.base.words import SHOWN, counted, listed
+from raidplan.base.words import SHOWN, and_more, counted, listed
 from raidplan.estimate.survival import Component
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.elsewhere import apart, booted, ports_for, spread_over_controllers
@@ -133,7 +133,7 @@ def component_loss_kills_array(topology: Topology) -> Iterator[Hit]:
                 first, count = some[0], len(array.named_members)
                 taken = f"all {count}" if first.members == count else f"{first.members} of its {count}"
                 more = "".join(f", {each.part.name} {each.members}" for each in some[1:SHOWN])
-                rest = f" and {len(some) - SHOWN} more like them" if len(some) > SHOWN else ""
+                rest = f" {and_more(len(some) - SHOWN)} like them" if len(some) > SHOWN else ""
                 yield Hit(
                     (*path, "members"),
                     f"{name} survives the loss of {counted(losses(array), 'disk')}, and the {KINDS[first.part.kind]} "

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from raidplan.base.findings import Edit, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
-from raidplan.base.words import listed
+from raidplan.base.words import in_hours, listed
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.subjects import agreeing, array_disks, arrays, hours_at, places, redundant
@@ -154,7 +154,7 @@ def zeroing_hard_disks(topology: Topology) -> Iterator[Hit]:
             continue
         known = [(disk.size, disk.rate) for disk in map(disks.__getitem__, hard) if disk.size and disk.rate]
         hours = max((hours_at(rate, size) for size, rate in known), default=None)
-        wait = f" for {hours:.1f} h" if hours is not None and len(known) == len(hard) else ""
+        wait = f" for {in_hours(hours)}" if hours is not None and len(known) == len(hard) else ""
         largest = max(disks[disk].size or 0 for disk in hard)
         each = f", {human(largest)} each," if largest else ""
         yield Hit(

@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from raidplan.base.findings import Severity
 from raidplan.base.levels import LEVELS
-from raidplan.base.words import mb
+from raidplan.base.words import in_hours, mb
 from raidplan.estimate.data_sheets import UNREADABLE, ZONE_AVERAGE, read_error_bound
 from raidplan.estimate.rebuild import SYNC_SPEED_MAX
 from raidplan.layout.kinds.array import Array
@@ -110,7 +110,7 @@ def rebuild_window(topology: Topology) -> Iterator[Hit]:
             held = known != unlimited(topology, name)
             yield Hit(
                 (*path, "members"),
-                f"a rebuild of {name} takes {hours:.0f} h at best: {tb(size)} for each member at {mb(known[0])} MB/s, "
+                f"a rebuild of {name} takes {in_hours(hours, 0)} at best: {tb(size)} for each member at {mb(known[0])} MB/s, "
                 f"the pace of {known[1]}"
                 + (f"; until then {_indispensable(array)} may fail" if bare else ""),
                 _sooner(array, bare=bare) if held else _safer(array, bare=bare),

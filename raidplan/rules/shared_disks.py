@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidplan.base.findings import Edit, Path, Severity
-from raidplan.base.words import counted, listed
+from raidplan.base.words import counted, in_hours, listed
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import safe_partition
 from raidplan.rules.lib.subjects import arrays, footing, hours_at, losses, place, redundant
@@ -189,7 +189,7 @@ def arrays_share_disks(topology: Topology) -> Iterator[Hit]:
         yield Hit(
             ("arrays", names[1]),
             f"{listed(names, last=' and ')} stand on the same {counted(len(times), 'disk')} ({listed(list(times))}): "
-            f"md syncs one after another, {max(times.values()):.1f} h in all, and a lost disk degrades them together",
+            f"md syncs one after another, {in_hours(max(times.values()))} in all, and a lost disk degrades them together",
             "give each array disks of its own, or count with that time",
             related=tuple(place("array", ("arrays", name)) for name in names if name != names[1]),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from raidplan.base.findings import Edit, Severity
 from raidplan.base.size import exact
-from raidplan.base.words import mb
+from raidplan.base.words import in_hours, mb
 from raidplan.estimate.rebuild import SYNC_SPEED_MAX
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.shares import Share, shares
@@ -70,7 +70,7 @@ def default_sync_speed(topology: Topology) -> Iterator[Hit]:
             yield Hit(
                 path,
                 f"the members of {name} could sync at {mb(known[0])} MB/s each, and the kernel stops at "
-                f"{mb(SYNC_SPEED_MAX)} MB/s: {hours:.1f} h where {fewer:.1f} h would do",
+                f"{mb(SYNC_SPEED_MAX)} MB/s: {in_hours(hours)} where {in_hours(fewer)} would do",
                 edits=(Edit((*path, "sync_speed_max"), f"{limit:.0f}MB/s"),),
             )
 

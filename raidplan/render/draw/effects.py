@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from raidplan.base.findings import Path
 from raidplan.base.words import counted
+from raidplan.base.words import rate as rate_text
 from raidplan.render.draw import words
 from raidplan.render.draw.cards import Row
 from raidplan.render.draw.marks import Bound, Marks
@@ -75,7 +76,7 @@ def speed_rows(array: Path, marks: Marks) -> Iterator[Row]:
 
 
 def _speed(text: str, bound: Bound) -> Row:
-    text = text.format(words.rate(bound.bytes_per_second))
+    text = text.format(rate_text(bound.bytes_per_second))
     return Row(text, tone="limit", icon="narrow") if bound.by else Row(text)
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from raidplan.base.findings import Path
 from raidplan.base.names import folded
 from raidplan.base.words import mb
+from raidplan.base.words import rate as rate_text
 from raidplan.render.draw import words
 from raidplan.render.draw.cards import Row, card, height, wanted
 from raidplan.render.draw.disks import BETWEEN, HEIGHT, cell_width, disk_box
@@ -143,7 +144,7 @@ class Machine:
         if node.path not in self.marks.rates:
             return Label()
         rate = self.marks.rates[node.path]
-        return Label(words.rate(rate) + " each" * bool(node.alike), self.holds_back(node), rate is not None)
+        return Label(rate_text(rate) + " each" * bool(node.alike), self.holds_back(node), rate is not None)
 
     def holds_back(self, node: Node) -> bool:
         """The component holds something back, or one of those that are drawn with it."""
@@ -162,7 +163,7 @@ class Machine:
         if len(stated) > 1:
             return Label(f"{mb(stated[0])}–{mb(stated[-1])} MB/s{each}", held)
         rate = stated[0] if stated and None not in rates else None
-        return Label(words.rate(rate) + each, held, rate is not None)
+        return Label(rate_text(rate) + each, held, rate is not None)
 
     @cached_property
     def cell(self) -> int:

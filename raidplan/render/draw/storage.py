@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from raidplan.base.findings import Path
+from raidplan.base.words import rate as rate_text
 from raidplan.render.draw import words
 from raidplan.render.draw.cards import Row, card, height, wanted
 from raidplan.render.draw.effects import killers_row, speed_rows
@@ -106,6 +107,6 @@ def _title(thing: Thing, marks: Marks) -> str:
     for bounds, when in ((marks.alone, "alone"), (marks.together, "under full load")):
         if bound := bounds.get(thing.path):
             by = f", held back by {words.names(bound.by)}" if bound.by else ""
-            text += f". Reads up to {words.rate(bound.bytes_per_second)} {when}{by}"
+            text += f". Reads up to {rate_text(bound.bytes_per_second)} {when}{by}"
     killers = marks.killers.get(thing.path)
     return text + (f". Does not survive the loss of {words.names(killers)}" if killers else "")

@@ -6,19 +6,10 @@ from collections.abc import Iterable
 
 from raidplan.base.findings import Path
 from raidplan.base.size import drive_size
-from raidplan.base.words import counted, mb
+from raidplan.base.words import counted, rate
 from raidplan.layout.kinds.disk import Disk
 from raidplan.layout.kinds.hardware import Bus, Controller, Expander, Multiplier
 from raidplan.layout.model import Hardware
-
-
-def rate(bytes_per_second: float | None) -> str:
-    """`249 MB/s`, `1.64 GB/s`; a question mark for what is not known."""
-    if bytes_per_second is None:
-        return "? MB/s"
-    if bytes_per_second < 999.5e6:
-        return f"{mb(bytes_per_second)} MB/s"
-    return f"{bytes_per_second / 1e9:.3g} GB/s"
 
 
 def speed(bits_per_second: int) -> str:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from raidplan import __version__
 from raidplan.base.findings import Severity
 from raidplan.base.size import drive_size
-from raidplan.base.words import counted
+from raidplan.base.words import and_more, counted
 from raidplan.document import Span
 from raidplan.plan.step import Plan
 from raidplan.render.files import relative
@@ -169,7 +169,7 @@ class _Maker:
         finding = group[0].finding
         rule = CATALOGUE.get(finding.rule)
         related = places(group)
-        more = (Place(f"and {counted(len(related) - ALIKE, 'place')} more"),) if len(related) > ALIKE else ()
+        more = (Place(and_more(len(related) - ALIKE, "place")),) if len(related) > ALIKE else ()
         return Shown(
             anchor,
             finding.severity.value,

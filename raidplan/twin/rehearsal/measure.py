@@ -15,7 +15,7 @@ from itertools import pairwise
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import MIB, SECTOR
-from raidplan.base.words import counted, listed
+from raidplan.base.words import counted, listed, mb
 from raidplan.estimate.estimate import estimate
 from raidplan.estimate.levels import reading
 from raidplan.estimate.links import Links
@@ -210,7 +210,7 @@ def _claim(thing: Path, what: str, predicted: float, observed: float, *, least: 
 
 
 def _rate_text(rate: float) -> str:
-    return f"{rate / 1e6:.2f} MB/s"
+    return f"{mb(rate, 2)} MB/s"
 
 
 def _measure_reading(rig: Rig, name: str, rate: float) -> float:
