@@ -75,6 +75,11 @@ class Level(NamedTuple):
         """The layout of the array decides where the copies lie, and how many there are."""
         return self.copies is Copies.BY_LAYOUT
 
+    @property
+    def synced_whole(self) -> bool:
+        """A sync or a check goes over the array, and counts its sectors; that of any other level goes over each member (drivers/md/raid10.c)."""
+        return self.arranged
+
     def copies_of(self, members: int, layout: str | None) -> int:
         """The number of members that hold the same data. Raises ValueError for a RAID10 layout that is none."""
         match self.copies:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.findings import Edit, Path, Severity, shortened
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import human
@@ -171,17 +172,18 @@ def xfs_stripe_options(topology: Topology) -> Iterator[Hit]:
     Source: xfs(5), sunit and swidth; xfs_info(8).
     """
     for name, entry in topology.layout.filesystems.items():
-        given = [option for option in entry.options if option.partition("=")[0] in ("sunit", "swidth")]
-        if entry.type == "xfs" and given:
+        kind = FILESYSTEMS[entry.type]
+        given = [option for option in entry.options if option.partition("=")[0] in kind.stripe_options]
+        if given:
             device = topology.devices.get(entry.device)
             right = device.chunk if device is not None else 0
             yield Hit(
                 ("filesystems", name, "options", entry.options.index(given[0])),
-                f"{shortened(', '.join(given))} override what mkfs.xfs notes of {entry.device}, and count 512 bytes",
+                f"{shortened(', '.join(given))} override what {kind.package.programs[0]} notes of {entry.device}, and count 512 bytes",
                 f"for the stripe is noted as sunit={right // 512}, swidth={device.stripe // 512}"
                 if device is not None and right
                 else "",
-                edits=_without(name, entry, ("sunit", "swidth")),
+                edits=_without(name, entry, kind.stripe_options),
             )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed
 from raidplan.layout.kinds.disk import Disk
@@ -70,7 +71,9 @@ def _bound_to_512(topology: Topology) -> Iterator[tuple[str, str]]:
     """The things that take the physical sector for good, and are made for 512 bytes, each with the device below it."""
     layout = topology.layout
     takes = {
-        ("filesystems", name): each.device for name, each in layout.filesystems.items() if each.type == "xfs"
+        ("filesystems", name): each.device
+        for name, each in layout.filesystems.items()
+        if FILESYSTEMS[each.type].keeps_sector
     }
     takes |= {
         ("encryption", name): each.device

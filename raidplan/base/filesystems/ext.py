@@ -251,8 +251,9 @@ EXT2 = Ext(
     uuid_mode="tune2fs -U",
     another_uuid="tune2fs -U random",
     repeats=True,
+    mapped=True,
 )  # fmt: skip
 EXT3 = replace(
     EXT2, name="ext3", converted={"ext4": by_hand("tune2fs -O extents {node}")}, unwritten="ro,noload"
 )
-EXT4 = replace(EXT3, name="ext4", converted={})
+EXT4 = replace(EXT3, name="ext4", converted={}, made_later="noinit_itable")

@@ -151,6 +151,14 @@ class FilesystemType:
     """A mount without a name of one shows the default subvolume, which need not be the root."""
     wastes: str = ""
     """The advice on the size of a device, where space beyond the `end` is left unused; empty where such a device is refused."""
+    mapped: bool = False
+    """It says at which byte of its device a file lies."""
+    made_later: str = ""
+    """The mount option with which the kernel makes nothing in the background that mkfs left to it; empty where mkfs makes all."""
+    keeps_sector: bool = False
+    """It takes the physical sector of its device for good."""
+    stripe_options: tuple[str, ...] = ()
+    """Mount options that override the stripe which mkfs noted."""
     repeats: bool = False
     """mkfs with the same arguments and the same clock writes the same bytes again, so that `own_again` can tell what is its."""
     compared: bool = False

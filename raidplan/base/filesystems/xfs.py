@@ -237,5 +237,8 @@ XFS = Xfs(
     removed_options={"barrier": "4.19", "nobarrier": "4.19"},
     flushless=frozenset(),
     repeats=True,
+    mapped=True,
+    keeps_sector=True,
+    stripe_options=("sunit", "swidth"),
     unwritten="ro,norecovery",
 )  # fmt: skip

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.levels import LEVELS
 from raidplan.base.plain import Plain
 from raidplan.layout.kinds.disk import Disk
 from raidplan.layout.kinds.filesystem import Filesystem
@@ -88,9 +87,8 @@ def _array(name: str, topology: Topology) -> Entry:
     members = [_device(each, (*at, "members", n), topology) for n, each in enumerate(array.named_members)]
     spares = [_device(each, (*at, "spares", n), topology) for n, each in enumerate(array.spares)]
     more: Entry = {"spare_devices": [*spares]} if spares else {}
-    level = LEVELS[array.level].name if array.level != "linear" else "linear"
     return {
-        "id": f"raid-{name}", "type": "raid", "name": name, "raidlevel": level, "devices": [*members], "metadata": array.metadata,
+        "id": f"raid-{name}", "type": "raid", "name": name, "raidlevel": array.level, "devices": [*members], "metadata": array.metadata,
         "preserve": False, **more,
     }  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
+from raidplan.base.levels import LEVELS
 from raidplan.base.size import MIB
 from raidplan.topology import Topology
 from raidplan.twin.rehearsal.choices import MAPPED
@@ -36,6 +37,7 @@ def check_seconds(topology: Topology, name: str) -> float:
     """Seconds that a check of the whole array takes in emulation, about; that of RAID10 goes over the array (drivers/md/raid10.c)."""
     array = topology.layout.arrays[name]
     sizes = [
-        topology.devices[each].size for each in ((name,) if array.level == "raid10" else array.named_members)
+        topology.devices[each].size
+        for each in ((name,) if LEVELS[array.level].synced_whole else array.named_members)
     ]
     return max(sizes) / min(PACE, array.sync_speed_max or PACE)

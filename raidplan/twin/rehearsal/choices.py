@@ -8,6 +8,7 @@ from itertools import combinations
 from random import Random
 from typing import NamedTuple
 
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import GIB, human
 from raidplan.base.words import duration, listed
@@ -21,7 +22,7 @@ from raidplan.twin.rehearsal.subject import Unsuited
 
 REPLACED_AT_MOST = 16 * GIB
 """Disks of more are not replaced by blank ones: in emulation that takes hours."""
-MAPPED = ("ext2", "ext3", "ext4", "xfs")
+MAPPED = tuple(name for name, each in FILESYSTEMS.items() if each.mapped)
 """File systems that say at which byte of their device a file lies."""
 
 

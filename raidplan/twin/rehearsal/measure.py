@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import MIB, SECTOR
@@ -271,8 +272,9 @@ def _control(rig: Rig, each: Estimate, factor: float) -> Tried:
 def _hold_inode_tables(rig: Rig) -> None:
     """No inode table is written in the background: mkfs leaves those of ext4 to the kernel, which takes hours of a scaled rate."""
     for each in rig.subject.topology.layout.filesystems.values():
-        if each.type == "ext4" and each.mount:
-            rig.twin.run(f"mount -o remount,noinit_itable {shlex.quote(each.mount)}")
+        option = FILESYSTEMS[each.type].made_later
+        if option and each.mount:
+            rig.twin.run(f"mount -o remount,{option} {shlex.quote(each.mount)}")
 
 
 def _throttle(twin: Twin, part: float) -> None:

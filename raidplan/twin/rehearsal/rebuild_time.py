@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from raidplan.base.levels import LEVELS
 from raidplan.estimate.rebuild import SYNC_SPEED_MAX
 from raidplan.topology import Topology
 
@@ -18,6 +19,6 @@ def rebuild_seconds(topology: Topology, disk: str) -> float:
     for name, array in topology.layout.arrays.items():
         for member in array.named_members:
             if member.partition(".")[0] == disk:
-                size = topology.devices[name if array.level == "raid10" else member].size
+                size = topology.devices[name if LEVELS[array.level].synced_whole else member].size
                 seconds += size / (array.sync_speed_max or SYNC_SPEED_MAX)
     return seconds

@@ -58,7 +58,7 @@ def _claims(
     change(rig.twin, disk, place["byte"], CHANGED_BYTES)
     if case.fault is Fault.UNREADABLE:
         # raid5.c reads once more before it takes a sector for unreadable, but for P of RAID6.
-        times = 1 if level.name == "raid6" and case.kind == "parity" else 2
+        times = 1 if level.parity == 2 and case.kind == "parity" else 2
         with unreadable(rig.twin, disk, place["byte"], times):
             check = rig.places("scrub", node, "check", sector)
         mended = "still wrong" if is_changed(rig.twin, disk, place["byte"]) else "right"

@@ -129,7 +129,7 @@ def _without_places(source: Source) -> Iterator[str]:
     ]
     if unknown:
         yield f"No parity was damaged of {listed(unknown, most=12)}: only that of the layout left-symmetric is found."
-    if two := [name for name in mapped(layout) if layout.arrays[name].level == "raid6"]:
+    if two := [name for name in mapped(layout) if LEVELS[layout.arrays[name].level].parity == 2]:
         yield f"Of the two parities of {listed(two, most=12)} only the first (P) was damaged."
     if source.first_disks and len(layout.hardware.disks) > 1:
         yield f"Only one disk was slow: {source.first_disks[0]}."
