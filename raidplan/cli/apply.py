@@ -114,7 +114,9 @@ def _apply(plan: Plan, arguments: argparse.Namespace, world: World, tries: int =
         if now.refusals or plan_digest(now.left) != plan_digest(decision.left):
             if tries == 1 or decision.left.lost or now.left.lost:
                 return _refuse(arguments, refusal("machine-changed", "meanwhile"))
-            talk("the machine changed while the list was read, as it does after a boot; it is read again")
+            talk(
+                "the machine changed while the list was read, as one does after a boot; the machine is read again"
+            )
             return _apply(plan, arguments, world, tries - 1)
     return _execute(decision, open_journal(folder, world), arguments)
 

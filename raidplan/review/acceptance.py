@@ -266,7 +266,7 @@ def _complaint(allowance: _Allowance, elsewhere: _Elsewhere | None) -> tuple[str
         hint = did_you_mean(allowance.rule, CATALOGUE) or "`raidplan explain` lists the rules"
         return "unknown-rule", f"there is no rule '{rule}'", hint
     if allowance.expired:
-        so = "and it is there again" if allowance.met else "and there is none any more"
+        so = "and the finding is there again" if allowance.met else "and there is no such finding any more"
         hint = "mend what it says, or decide anew and move the date" if allowance.met else "remove it"
         return "expired-allow", f"{rule} was accepted {allowance.place} until {allowance.until}, {so}", hint
     if allowance.met and not allowance.used:

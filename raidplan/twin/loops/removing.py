@@ -102,7 +102,9 @@ def _clear(folder: Folder, record: Record, tell: Callable[[str], None]) -> None:
             _settle()
         before = actions
     stuck = "; ".join(action.say for action in actions)
-    raise Stopped(f"this comes back as soon as it is taken off: {stuck}", left=True)
+    raise Stopped(
+        f"the users of the loop devices come back as soon as they are taken off: {stuck}", left=True
+    )
 
 
 def _actions(folder: Folder, record: Record) -> list[Action]:

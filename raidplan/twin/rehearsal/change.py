@@ -225,7 +225,7 @@ def _interrupt(run: Run, change: Change, fault: Fault, places: Iterator[Place]) 
 
 
 def _serves(change: Change, blow: Blow, fault: Fault) -> bool:
-    """It came in the middle, and took writes along if it was a power cut while something wrote."""
+    """The blow came in the middle, and took writes along if it was a power cut while something wrote."""
     return blow.hit and (fault is not Fault.CUT or blow.lost > 0 or not change.writes)
 
 

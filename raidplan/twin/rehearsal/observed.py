@@ -38,7 +38,7 @@ class Observation:
 
     @property
     def is_read(self) -> bool:
-        """It is to be read at least, as an array that takes no more writes is."""
+        """The thing is to be read at least, as an array that takes no more writes is."""
         return self.predicted.survives or (self.thing[0] == "arrays" and self.predicted is Outcome.READ_ONLY)
 
     @property
@@ -48,12 +48,12 @@ class Observation:
 
     @property
     def silent(self) -> bool:
-        """Nobody answered, so it was not seen itself."""
+        """Nobody answered, so the thing was not seen itself."""
         return "guest" in self.detail
 
     @property
     def as_predicted(self) -> bool:
-        """It survived if, and only if, that was predicted; an array that takes no more writes is one that is read.
+        """The thing survived if, and only if, that was predicted; an array that takes no more writes is one that is read.
 
         An array that is to be read lacks those members that are gone, and no others.
         """
@@ -123,7 +123,7 @@ def _silence(said: str) -> dict[str, str]:
 
 
 def _one(thing: Path, case: Case, topology: Topology, found: Mapping[str, Any]) -> Observation | None:
-    """None for what cannot be seen: a file system without a mount point."""
+    """The observation of a thing; None for a file system without a mount point, which cannot be seen."""
     predicted = case.outcome(thing)
     if thing[0] == "swap" and case.at_boot:
         active = found["swaps"][thing[1]]

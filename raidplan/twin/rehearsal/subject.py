@@ -69,7 +69,7 @@ class Subject:
 
     @property
     def fresh(self) -> bool:
-        """It has the root file system: it is made from a rescue system, and boots by itself."""
+        """The layout has the root file system: the server is made from a rescue system, and boots by itself."""
         return boots_itself(self.topology)
 
 
