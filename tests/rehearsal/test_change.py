@@ -459,9 +459,16 @@ def test_where_the_witness_does_not_write_nothing_is_pressed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(interruption, "WRITERS", tmp_path)
-    monkeypatch.setattr(interruption, "WITNESS", "/no/such/program")
+    done: list[object] = []
+    monkeypatch.setattr(interruption.subprocess, "run", lambda *words, **_: done.append(words))
+    monkeypatch.setattr(interruption.os, "kill", lambda *words: done.append(words))
     interruption.press()
     interruption.pause_writers()
+    assert done == []
+    monkeypatch.setattr(interruption, "writers", lambda: [4194304])
+    interruption.press()
+    interruption.pause_writers()
+    assert len(done) == 2, "they are seen where there is a writer"
 
 
 def test_the_apply_is_begun_in_a_unit_and_says_what_it_does_to_the_log(

@@ -43,6 +43,7 @@ def with_rests_of_members(plan: Plan, machine: Machine, past: Past) -> Machine:
     nodes, made = _nodes(machine), made_nodes(plan)
     sizes = {block.identity: block.size for block in machine.blocks}
     keys = {step.id: step.proof.key for step in plan.steps if step.proof and step.proof.kind == "array"}
+    imagined = machine
     for step in past.begun:
         origin = past.origin(step)
         if origin.kind != "change" or origin.step not in keys:
@@ -52,14 +53,14 @@ def with_rests_of_members(plan: Plan, machine: Machine, past: Past) -> Machine:
             identity = identity_of(device, made)
             read = partial(read_at, nodes.get(identity, ""))
             rest = _rest(before, _without_superblock(read, sizes.get(identity, 0), keys[origin.step]))
-            carried = machine.carried(identity)
-            found = {**(machine.observe("content", identity) or {"carries": []})}
+            carried = imagined.carried(identity)
+            found = {**(imagined.observe("content", identity) or {"carries": []})}
             if rest and rest.foreign is not None:
                 found["later"] = rest.foreign
             elif rest and not carried:
                 found["carries"] = [str(member_of(keys[origin.step]))]
-            machine = machine.with_more({("content", identity): found})
-    return machine
+            imagined = imagined.with_more({("content", identity): found})
+    return imagined
 
 
 def without_own_rest(read: Reader, past: Past, step: Step, device: str) -> Reader:

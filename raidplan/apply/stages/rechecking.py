@@ -31,6 +31,6 @@ def recheck(asked: Asked, matched: Matched, past: Past, *, here: bool) -> Rechec
         return Rechecked(matched.machine)
     # Before the closer look: a change between the two is seen in the end.
     found = as_found(asked.layout, matched.machine, matched.disks, past)
-    closer = look_closer(asked.layout, matched.machine, matched.disks, past)
-    closer = with_rests_of_members(asked.layout, closer, past)
-    return Rechecked(closer, left_to_clear(asked.layout, matched.machine, past), found)
+    seen = look_closer(asked.layout, matched.machine, matched.disks, past)
+    with_members = with_rests_of_members(asked.layout, seen, past)
+    return Rechecked(with_members, left_to_clear(asked.layout, matched.machine, past), found)

@@ -81,23 +81,23 @@ def give_up(
     made = made_nodes(plan)
     allowed = {disks[name].kernel_name for name in _wiped(plan) if name in disks}
     left, refusals = compare(machine, frozenset())
-    cleared = Cleared(left, refusals, stack, Imagined(machine, disks), wiped=_wiped(plan))
+    so_far = Cleared(left, refusals, stack, Imagined(machine, disks), wiped=_wiped(plan))
     while True:
         # A layer that is taken off can make more steps due, on more devices.
         more = {
-            name: written
-            for name, written in _written(cleared.left, cleared.after.machine, disks, made).items()
-            if name not in cleared.targets
+            name: asked
+            for name, asked in _written(so_far.left, so_far.after.machine, disks, made).items()
+            if name not in so_far.targets
             and _allowed(stack.base(name), allowed)
-            and (stack.stains(name) or written[0] in earlier.rests)
+            and (stack.stains(name) or asked[0] in earlier.rests)
         }
         if not more:
-            above = {block.name for block in cleared.above}
-            written = _written(cleared.left, machine, disks, made)
+            above = {block.name for block in so_far.above}
+            written = _written(so_far.left, machine, disks, made)
             return replace(
-                cleared, covered=tuple(node for name, (node, _) in written.items() if name in above)
+                so_far, covered=tuple(node for name, (node, _) in written.items() if name in above)
             )
-        cleared = _without(compare, cleared, {**cleared.targets, **more})
+        so_far = _without(compare, so_far, {**so_far.targets, **more})
 
 
 def may_be_wiped(plan: Plan, stack: Stack, name: str) -> bool:

@@ -45,21 +45,23 @@ def take_apart(
     """
     cleared = give_up(plan, machine, disks, compare, earlier)
     ghosts = _ghosts(cleared, _carriers(plan))
-    left = replace(cleared.left, steps=tuple(_with_ghosts(cleared.left.steps, ghosts)))
-    steps = [*left.steps]
-    if cleared.targets:
-        own = losses.own_identities(plan) | {Identity.read(each).key for each in made}
-        steps = _with_teardown(plan, cleared, left.steps, own, earlier, gone)
+    waiting = tuple(_with_ghosts(cleared.left.steps, ghosts))
+    own = losses.own_identities(plan) | {Identity.read(each).key for each in made}
+    # Without targets nothing is in the way of the steps that wait.
+    apart = _with_teardown(plan, cleared, waiting, own, earlier, gone) if cleared.targets else [*waiting]
     # An earlier run that was killed left it behind: what that one made was passed over as well.
     held = machine.observe("file", HOLD) is not None
     if plan.steps and (cleared.targets or held):
         asks = next((step for _, step in cleared.targets.values()), plan.steps[0])
-        making = [step.id for step in steps if step.phase in ("teardown", *NEW_DEVICES)]
-        nodes = _new_nodes(plan if held else left)
-        steps += assembly_hold.release(making, list(nodes), asks.because, asks.line)
-    if len(steps) > len(cleared.left.steps):
-        left = replace(left, steps=tuple(ordered(steps)))
-    return replace(cleared, left=left, refusals=[*cleared.refusals, *reasons_to_keep(cleared)])
+        making = [step.id for step in apart if step.phase in ("teardown", *NEW_DEVICES)]
+        nodes = _new_nodes(plan if held else replace(cleared.left, steps=waiting))
+        apart += assembly_hold.release(making, list(nodes), asks.because, asks.line)
+    steps = tuple(ordered(apart)) if len(apart) > len(cleared.left.steps) else waiting
+    return replace(
+        cleared,
+        left=replace(cleared.left, steps=steps),
+        refusals=[*cleared.refusals, *reasons_to_keep(cleared)],
+    )
 
 
 def _with_teardown(
@@ -112,18 +114,20 @@ def _target(
     first = block.start if block and block.kind == "partition" else 0
     places = [(0, size), *step.new_partitions, *((trace.start - first, trace.room) for trace in traces)]
     places += stack.partitions(name)
-    found = [trace.offset - first for trace in traces] or (offsets(block) if block else [])
+    seen = [trace.offset - first for trace in traces] or (offsets(block) if block else [])
     called = stack.called(block) if block else stack.named(name)
     own = layers.own | {losses.UNRECOGNISED} if is_gone else layers.own
-    destroys = tuple(dict.fromkeys(losses.on_device(stack, name, own)))
+    listed = tuple(dict.fromkeys(losses.on_device(stack, name, own)))
     named, rest = Identity.read(node).key, earlier.rests.get(node)
     if rest and rest.foreign is not None:
-        destroys = (*destroys, losses.came_since(stack, name, rest.foreign))
+        found, destroys = seen, (*listed, losses.came_since(stack, name, rest.foreign))
     elif rest and losses.is_within(stack, name, rest.ranges):
-        destroys = earlier.losses[node]
+        found, destroys = seen, earlier.losses[node]
     elif node in earlier.losses and losses.is_between_ends(stack, name):
         # By its first bytes nobody would know again what was listed, and the first clearing does not reach them either.
         found, destroys = [], earlier.losses[node]
+    else:
+        found, destroys = seen, listed
     return Step(
         id=id_of_zero(named.rpartition("/")[2]),
         phase="teardown",
