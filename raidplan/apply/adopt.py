@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from raidplan.apply.change.as_made import as_made
 from raidplan.apply.change.change import changes
+from raidplan.apply.change.fixed_properties import as_made
 from raidplan.apply.decide.comparison import without_data
 from raidplan.apply.decide.gone import beneath, is_missing, is_removed
 from raidplan.apply.decide.lost_tables import tables_lost

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from raidplan.apply.change.as_made import as_made, fewer_inodes
+from raidplan.apply.change.fixed_properties import as_made, fewer_inodes
 from raidplan.apply.change.members import rebuilding
 from raidplan.apply.change.obsolete import Obsolete, obsolete_objects, obsolete_settings
 from raidplan.apply.configuration.array_names import as_it_stands, kept_for_others, numbers_free
 from raidplan.apply.configuration.conflicts import ignored_lines
 from raidplan.apply.configuration.scanned import no_longer_scanned
-from raidplan.apply.decide.as_found import AsFound, done_again
 from raidplan.apply.decide.fingerprint import machine_digest, state_of
+from raidplan.apply.decide.found_before import AsFound, done_again
 from raidplan.apply.decide.host_name import host_name_differs
 from raidplan.apply.decide.stale_signatures import devices_to_overwrite
 from raidplan.apply.journal.past import Past

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from raidplan.apply.decide.as_found import AsFound
+from raidplan.apply.decide.found_before import AsFound
 from raidplan.apply.flush import devices_by_group
 from raidplan.apply.recheck_target import Decided
 from raidplan.apply.refusal import Refusal

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from os import close
 from typing import TYPE_CHECKING
 
-from raidplan.apply.decide.as_found import AsFound, DeviceAsFound, FileAsFound
+from raidplan.apply.decide.found_before import AsFound, DeviceAsFound, FileAsFound
 from raidplan.apply.decide.reading_again import place_of_change
 from raidplan.apply.journal.sectors import front_of, makes_over, packed, sectors_beneath, sectors_now
 from raidplan.facts import DiskFact

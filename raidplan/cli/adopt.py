@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from raidplan.apply.adopt import NOT_LOOKED_AT, NOT_WHOLE, forgettable, look, missing, without_their_data
-from raidplan.apply.decide.unplanned import unplanned
+from raidplan.apply.decide.unplanned_steps import unplanned
 from raidplan.apply.journal.journal import BrokenJournal, DamagedJournal, Journal, open_journal, read_past
 from raidplan.apply.journal.lock import Held, only_one
 from raidplan.apply.journal.step_fingerprints import marks, marks_of_disks

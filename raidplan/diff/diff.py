@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from raidplan.base.figures import Figures
 from raidplan.base.findings import Path
-from raidplan.diff.found import changed_findings
+from raidplan.diff.findings import changed_findings
 from raidplan.diff.judge import judge
 from raidplan.diff.losses import losses, shrinks
 from raidplan.diff.machine import machine_things

@@ -11,7 +11,7 @@ from raidplan.diff.reasons import because, needed
 from raidplan.diff.result import LostData, Shrink
 from raidplan.diff.sizes import Trend, trend
 from raidplan.diff.storage import Storage
-from raidplan.diff.unused import unused_losses
+from raidplan.diff.unused_devices import unused_losses
 from raidplan.layout.kinds.filesystem import Filesystem
 
 

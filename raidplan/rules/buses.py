@@ -8,7 +8,7 @@ from raidplan.base.findings import Severity
 from raidplan.base.words import listed, mb
 from raidplan.estimate.links.rates import serial_line
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import with_ports
+from raidplan.rules.lib.free_devices import with_ports
 from raidplan.rules.lib.parts import bus_above
 from raidplan.rules.lib.shares import paths
 from raidplan.rules.lib.subjects import agreeing, arrays, own_disks, place, redundant

@@ -11,7 +11,7 @@ from raidplan.base.words import in_hours, mb
 from raidplan.geometry.md_member import MOST_PPL
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import are_free, free_disks
+from raidplan.rules.lib.free_devices import are_free, free_disks
 from raidplan.rules.lib.subjects import arrays, gb, hours_at, redundant
 from raidplan.rules.rebuild import component, pace
 from raidplan.rules.workloads import work_on

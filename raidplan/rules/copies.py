@@ -13,7 +13,7 @@ from raidplan.estimate.survival import Component
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import safe_spare
-from raidplan.rules.lib.free import roomiest, with_ports
+from raidplan.rules.lib.free_devices import roomiest, with_ports
 from raidplan.rules.lib.parts import (
     KINDS,
     disks_of_parts,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from raidplan.base.findings import Severity
 from raidplan.base.words import counted, mb
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import own_ports, with_ports
+from raidplan.rules.lib.free_devices import own_ports, with_ports
 from raidplan.rules.lib.shares import ENOUGH, Crowd, crowds
 from raidplan.rules.links import carrier, oversubscribed
 from raidplan.topology import Topology

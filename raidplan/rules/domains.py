@@ -10,10 +10,10 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.words import SHOWN, and_more, counted, listed
 from raidplan.estimate.survival import Component
 from raidplan.layout.kinds.array import Array
-from raidplan.rules.lib.elsewhere import apart, booted, ports_for, spread_over_controllers
+from raidplan.rules.lib.better_disks import apart, booted, ports_for, spread_over_controllers
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import exchange
-from raidplan.rules.lib.free import room_elsewhere
+from raidplan.rules.lib.free_devices import room_elsewhere
 from raidplan.rules.lib.parts import (
     KINDS,
     behind_controllers,

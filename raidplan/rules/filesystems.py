@@ -10,7 +10,7 @@ from raidplan.base.size import exact, human
 from raidplan.geometry.ext import FSTYPES, MOST_STRIDE, default_block
 from raidplan.plan.places import SYSTEM_MOUNTS
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.made import Made, can_be_made, ext_filesystems, filesystems
+from raidplan.rules.lib.made_filesystems import Made, can_be_made, ext_filesystems, filesystems
 from raidplan.rules.lib.subjects import gb, tb
 from raidplan.topology import Topology
 

@@ -8,7 +8,7 @@ from raidplan.base.filesystems.ext import INODE
 from raidplan.base.findings import Edit, Severity
 from raidplan.base.size import human
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.made import ext_filesystems
+from raidplan.rules.lib.made_filesystems import ext_filesystems
 from raidplan.topology import Topology
 
 DENSE = 16 * 1024

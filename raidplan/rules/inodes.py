@@ -12,7 +12,7 @@ from raidplan.geometry.ext_groups import MOST_INODES
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.rules.inode_tables import DENSE, MUCH
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.made import Made, can_be_made, ext_filesystems, xfs_filesystems
+from raidplan.rules.lib.made_filesystems import Made, can_be_made, ext_filesystems, xfs_filesystems
 from raidplan.topology import Topology
 
 FULL = 0.7

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from raidplan.base.findings import Severity
 from raidplan.base.words import listed, mb
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import are_free, free_disks
+from raidplan.rules.lib.free_devices import are_free, free_disks
 from raidplan.rules.lib.subjects import agreeing, arrays, footing, places
 from raidplan.topology import Topology
 

@@ -13,7 +13,7 @@ from raidplan.estimate.links import Link
 from raidplan.geometry.md_shape import check_count
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import with_ports
+from raidplan.rules.lib.free_devices import with_ports
 from raidplan.rules.lib.parts import behind_multipliers
 from raidplan.rules.lib.shares import ENOUGH, UNEQUAL, Share, held_back, paths, shares
 from raidplan.rules.lib.subjects import agreeing, arrays, own_disks, place

@@ -15,7 +15,7 @@ from raidplan.layout.kinds.array import Array
 from raidplan.rules.inodes import density_drops
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import substitute
-from raidplan.rules.lib.made import filesystems
+from raidplan.rules.lib.made_filesystems import filesystems
 from raidplan.rules.lib.subjects import arrays, place, redundant
 from raidplan.rules.rebuild import rebuilt_in_time
 from raidplan.topology import Topology

@@ -13,7 +13,7 @@ from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.plan.places import SYSTEM_MOUNTS
 from raidplan.rules.autostart import is_short, last_disk, wait_for_disks
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.made import ext_filesystems
+from raidplan.rules.lib.made_filesystems import ext_filesystems
 from raidplan.rules.lib.subjects import array_disks, arrays, footing, place
 from raidplan.topology import Topology
 

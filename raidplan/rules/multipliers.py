@@ -11,7 +11,7 @@ from raidplan.base.words import mb
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import exchange
-from raidplan.rules.lib.free import MOST_VISITED, fitting, free_disks, multiplier_rooms, with_ports
+from raidplan.rules.lib.free_devices import MOST_VISITED, fitting, free_disks, multiplier_rooms, with_ports
 from raidplan.rules.lib.parts import behind_multipliers, most_together
 from raidplan.rules.lib.shares import shares
 from raidplan.rules.lib.subjects import all_of, arrays, own_disks, place, redundant

@@ -9,7 +9,7 @@ from raidplan.base.levels import LEVELS
 from raidplan.base.words import counted, listed
 from raidplan.rules.lib.areas import Area, spread_swap, swap_areas
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import free_partitions
+from raidplan.rules.lib.free_devices import free_partitions
 from raidplan.rules.lib.subjects import agreeing, arrays, footing, place, places, redundant
 from raidplan.topology import Topology
 from raidplan.topology.mounts import mounted

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from raidplan.base.findings import Path, Severity
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.free import are_free, free_disks
+from raidplan.rules.lib.free_devices import are_free, free_disks
 from raidplan.rules.lib.subjects import arrays, place
 from raidplan.topology import Topology
 

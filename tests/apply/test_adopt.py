@@ -18,7 +18,7 @@ import pytest
 import raidplan.apply.journal.journal
 import raidplan.facts.run
 from raidplan.apply.adopt import look, missing
-from raidplan.apply.decide.unplanned import unplanned
+from raidplan.apply.decide.unplanned_steps import unplanned
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import BrokenJournal, open_journal, read_past
 from raidplan.apply.journal.past import Past

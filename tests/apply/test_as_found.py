@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.decide import reading_again as module
-from raidplan.apply.decide.as_found import DeviceAsFound, done_again
+from raidplan.apply.decide.found_before import DeviceAsFound, done_again
 from raidplan.apply.decide.reading_again import as_found, place_of_change
 from raidplan.apply.decide.redo_steps import redo
 from raidplan.apply.decision import Decision, decide, with_devices

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raidplan.apply.change.as_made import as_made
+from raidplan.apply.change.fixed_properties import as_made
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.plan.codec import digests_of, plan_digest, plan_from_json, plan_to_json

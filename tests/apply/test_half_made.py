@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from raidplan.apply.decide.half_made import others_on
+from raidplan.apply.decide.half_made_arrays import others_on
 from raidplan.plan.step import Proof
 from tests.apply.superblocks import superblock
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from raidplan.apply.adopt import look
-from raidplan.apply.change.elsewhere import copy_elsewhere
+from raidplan.apply.change.copies import copy_elsewhere
 from raidplan.apply.decide.maker import foreign
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidplan.rules.lib.free import (
+from raidplan.rules.lib.free_devices import (
     fitting,
     free_disks,
     free_ports,

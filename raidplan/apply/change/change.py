@@ -19,8 +19,8 @@ from raidplan.apply.change.change_contents import (
     reserve,
     volume_read_ahead,
 )
+from raidplan.apply.change.copies import PLACES, copy_elsewhere
 from raidplan.apply.change.difference import Difference, NotInPlace
-from raidplan.apply.change.elsewhere import PLACES, copy_elsewhere
 from raidplan.apply.change.members import can_be_filled, is_rebuilt, members
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from raidplan.apply.change.array_by_hand import after_sync, array_by_hand
 from raidplan.apply.change.by_hand import Advice, Around, by_hand, header_by_hand
 from raidplan.apply.change.halves import halves, newer_outside
-from raidplan.apply.change.not_blank import not_blank
+from raidplan.apply.change.new_devices import not_blank
 from raidplan.apply.change.table_by_hand import OnDisk, table_by_hand
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal, Refused

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from raidplan.apply.change.as_made import device_sizes, standing
 from raidplan.apply.change.change import follows_policy
 from raidplan.apply.change.difference import Difference
+from raidplan.apply.change.fixed_properties import device_sizes, standing
 from raidplan.apply.journal.past import Past
 from raidplan.apply.refusal import Refusal
 from raidplan.base.identity import Identity, disk_word

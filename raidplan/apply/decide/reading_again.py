@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 
-from raidplan.apply.decide.as_found import AsFound, DeviceAsFound, FileAsFound
-from raidplan.apply.decide.half_made import ours_on, without_ours
+from raidplan.apply.decide.found_before import AsFound, DeviceAsFound, FileAsFound
+from raidplan.apply.decide.half_made_arrays import ours_on, without_ours
 from raidplan.apply.devices.guard import state_of_file, written_on
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.sectors import packed, unpacked

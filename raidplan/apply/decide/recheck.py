@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from raidplan.apply.decide.cut_clearing import without_own_rest
-from raidplan.apply.decide.half_made import others_on
+from raidplan.apply.decide.half_made_arrays import others_on
 from raidplan.apply.decide.maker import first_written, foreign, pristine
 from raidplan.apply.decide.own_sectors import of_table
 from raidplan.apply.journal.past import Past

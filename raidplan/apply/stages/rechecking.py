@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from raidplan.apply.decide.as_found import AsFound
 from raidplan.apply.decide.cut_clearing import left_to_clear, with_rests_of_members
+from raidplan.apply.decide.found_before import AsFound
 from raidplan.apply.decide.reading_again import as_found
 from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.journal.past import Past, Rest

@@ -10,7 +10,7 @@ from raidplan.apply.configuration.dropped import needed_at_boot
 from raidplan.apply.decide.comparison import unknown_origin
 from raidplan.apply.decide.fingerprint import changed, state_of, written_by
 from raidplan.apply.decide.lost_superblocks import with_all_disks
-from raidplan.apply.decide.unplanned import unplanned
+from raidplan.apply.decide.unplanned_steps import unplanned
 from raidplan.apply.journal.past import Past
 from raidplan.apply.preflight.configuration import lines_do_not_conflict
 from raidplan.apply.preflight.names import uuids_free

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from raidplan.base.findings import Path
 from raidplan.layout.kinds.disk import Disk
-from raidplan.rules.lib.free import free_disks
+from raidplan.rules.lib.free_devices import free_disks
 from raidplan.rules.lib.parts import bus_above, parts_of_disks
 from raidplan.topology import Topology
 

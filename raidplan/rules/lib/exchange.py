@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from raidplan.base.findings import Edit, Path
 from raidplan.layout.kinds.array import Array
+from raidplan.rules.lib.better_disks import booted
 from raidplan.rules.lib.candidates import free_kinds, is_unwanted, kinds, per_part, spots
-from raidplan.rules.lib.elsewhere import booted
-from raidplan.rules.lib.free import fitting_partitions
+from raidplan.rules.lib.free_devices import fitting_partitions
 from raidplan.rules.lib.harmless import crowds_no_part, is_harmless, would_crowd
 from raidplan.rules.lib.parts import disks_of_parts, fatal_parts, most_together
 from raidplan.rules.lib.subjects import own_disks, redundant

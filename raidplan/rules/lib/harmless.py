@@ -9,7 +9,7 @@ from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.candidates import per_part, spots
-from raidplan.rules.lib.free import multiplier_rooms
+from raidplan.rules.lib.free_devices import multiplier_rooms
 from raidplan.rules.lib.parts import most_together
 from raidplan.rules.lib.shares import ENOUGH, UNEQUAL, crowds, paths, shares_of
 from raidplan.rules.lib.subjects import redundant

@@ -8,7 +8,7 @@ from itertools import count
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.findings import Edit
 from raidplan.base.size import GIB, MIB
-from raidplan.rules.lib.free import free_partitions
+from raidplan.rules.lib.free_devices import free_partitions
 from raidplan.rules.lib.harmless import would_crowd
 from raidplan.topology import Topology
 from raidplan.topology.boot_devices import places_for_loaders

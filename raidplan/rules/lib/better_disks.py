@@ -10,7 +10,7 @@ from typing import NamedTuple
 from raidplan.base.words import counted, listed
 from raidplan.estimate.survival import Component
 from raidplan.layout.kinds.array import Array
-from raidplan.rules.lib.free import (
+from raidplan.rules.lib.free_devices import (
     MOST_VISITED,
     Ports,
     fitting,
