@@ -6,21 +6,19 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from raidplan.twin.rehearsal.host import emulator
-from tests.kills.cases import Case, adversity_of, by_sector, case_of, cases
+from tests.kills.cases import Case, adversity_of, case_of, cases
 from tests.kills.power import A_LAYOUT as CUTS
 from tests.kills.power import power_cases
 from tests.kills.record import RECORD, add, counts, digest, failed, generator, generators, once, read, table
-from tests.kills.session import Void, reference, run_case, server
+from tests.kills.session import Run, Void, run_case, served
 
 A_LAYOUT = 8
 """Cases of one layout, which share a reference."""
-Told = Callable[[int, Void], None]
-"""Called with the number of the first case of a layout that is no good."""
 
 
 def main() -> int:
@@ -59,7 +57,7 @@ def run(given: argparse.Namespace) -> None:
     """All the cases, until the time is over. Raises ValueError for more of a layout than can be told apart."""
     end = time.monotonic() + 60 * given.minutes
     chosen = wanted(given) if given.case is not None else _not_on_record(given)
-    every = {
+    every: dict[str, object] = {
         "digest": digest(),
         "generator": generator(power=given.power),
         "qemu": emulator(),
@@ -76,9 +74,14 @@ def run(given: argparse.Namespace) -> None:
     def goes_on() -> bool:
         return time.monotonic() < end
 
+    its = Run(say, void, goes_on)
     with tempfile.TemporaryDirectory(prefix="kills-") as folder:
-        record_of = _cuts if given.power else _cases
-        for record in record_of(Path(folder), given, chosen, void, goes_on):
+        every_case = (
+            power_cases(Path(folder), chosen, its)
+            if given.power
+            else _cases(Path(folder), chosen, its, real_initramfs=given.real_initramfs)
+        )
+        for record in every_case:
             note(record["seed"], record)
             _told(record)
 
@@ -99,30 +102,20 @@ def _not_on_record(given: argparse.Namespace) -> list[Case]:
     return [case for case in wanted(given) if _command(case.number, given) not in known]
 
 
-def _cuts(
-    folder: Path, given: argparse.Namespace, chosen: list[Case], void: Told, goes_on: Callable[[], bool]
-) -> Iterator[dict[str, Any]]:
-    return power_cases(folder, chosen, say, void, goes_on)
-
-
-def _cases(
-    folder: Path, given: argparse.Namespace, chosen: list[Case], void: Told, goes_on: Callable[[], bool]
-) -> Iterator[dict[str, Any]]:
-    for sector, layouts in by_sector(chosen):
-        with server(folder / f"twin-{sector}", sector, say, real_initramfs=given.real_initramfs) as twin:
-            for drawn, its in layouts:
-                if not goes_on():
-                    return
-                try:
-                    to = reference(twin, drawn)
-                except Void as error:
-                    void(its[0].number, error)
-                    continue
-                say(f"layout {drawn.seed}, {drawn.kind}: {to.records} records without adversity")
-                for case in its:
-                    if not goes_on():
-                        return
-                    yield run_case(twin, to, adversity_of(case, drawn)) | {"seed": case.number}
+def _cases(folder: Path, chosen: list[Case], run: Run, *, real_initramfs: bool) -> Iterator[dict[str, Any]]:
+    for twin, to, its in served(folder, chosen, run, real_initramfs=real_initramfs):
+        while its and run.goes_on():
+            case = its.pop(0)
+            try:
+                record = run_case(twin, to, adversity_of(case, to.drawn))
+            except Void as error:
+                run.void(case.number, error)
+                run.broken = True
+                break
+            yield record | {"seed": case.number}
+            if record["broken"]:
+                run.broken = True
+                break
 
 
 def _told(record: dict[str, Any]) -> None:

@@ -22,6 +22,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from bare_tools import checks, decoys, files, look, names, own_arrays, sh
 
 OUT, OVER = "/run/kills.out", "/run/kills.over"
+CONSOLE, REACHED, ENDED = "/dev/console", b"\x1c", b"\x1d"
+"""A byte on the console tells the host at once what a connection would tell half a second later."""
 FULL = "/var/tmp/kills.full"
 HELD = "another raidplan, or a program that one started"
 ENDS_BY_ITSELF = ("mdadm starts it half a minute", "is rebuilding, or waits for its rebuild", "it is syncing")
@@ -169,10 +171,14 @@ def node(case, disk):
     )
 
 
+def journal_of(case):
+    return f"/var/lib/raidplan/{case['host']}/journal"
+
+
 def progress(case):
     """The number of records in the journal: a busy host makes times useless."""
     try:
-        with open(f"/var/lib/raidplan/{case['host']}/journal", "rb") as file:
+        with open(journal_of(case), "rb") as file:
             return file.read().count(b"\n")
     except OSError:
         return 0
@@ -358,7 +364,7 @@ def journal(case):
     """The kind and the step of each record."""
     found = []
     try:
-        with open(f"/var/lib/raidplan/{case['host']}/journal") as file:
+        with open(journal_of(case)) as file:
             for line in file:
                 record = json.loads(line)
                 found.append((record["kind"], record.get("step", "")))
@@ -388,7 +394,7 @@ def open_steps(case):
 def closed(case):
     """The last run came to its end."""
     try:
-        with open(f"/var/lib/raidplan/{case['host']}/journal") as file:
+        with open(journal_of(case)) as file:
             return json.loads(file.read().splitlines()[-1])["kind"] == "close"
     except (OSError, ValueError, IndexError):
         return False
@@ -397,6 +403,31 @@ def closed(case):
 def over(case):
     """The run that began after `first` records came to its end, with or without success; an earlier one closed the journal too."""
     return os.path.exists(OVER) or (progress(case) > case["first"] and closed(case))
+
+
+def reached(case):
+    """The intent of the step is written, or so many records are."""
+    if case["step"]:
+        return ("intent", case["step"]) in journal(case)[case["first"] :]
+    return progress(case) >= case["wanted"]
+
+
+def tell(byte):
+    with open(CONSOLE, "wb", buffering=0) as console:
+        console.write(byte)
+
+
+def announces(case):
+    """Tells the host when it is reached; the journal is read only as it grows."""
+    size = -1
+    while not os.path.exists(OVER):
+        with contextlib.suppress(OSError):
+            now = os.stat(journal_of(case)).st_size
+            if now != size and reached(case):
+                tell(REACHED)
+                return
+            size = now
+        time.sleep(0.005)
 
 
 PROGRAMS = "mdadm|lvchange|vgchange|cryptsetup|mount|umount|swapoff|echo"
@@ -529,13 +560,14 @@ def main():
             outcome |= seen(case)
         case "look":
             outcome |= {"decoys": decoys(), "files": files(), "records": progress(case)}
-        case "reached":
-            while progress(case) < case["wanted"] and not over(case):
-                time.sleep(0.02)
+        case "stands":
             outcome |= {"open": open_steps(case), "closed": over(case)}
         case "begin":  # the power goes meanwhile
-            wait(start(command(case))[0])
+            argv = command(case)
+            threading.Thread(target=announces, args=(case,), daemon=True).start()
+            outcome["code"] = wait(start(argv)[0])
             Path(OVER).touch()
+            tell(ENDED)
             time.sleep(600)
         case _:
             note = interrupt(case) if case["do"] == "case" else {}

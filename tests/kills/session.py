@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,11 +14,13 @@ from typing import Any
 import yaml
 
 from raidplan.cli import REFUSED
-from raidplan.twin.server import CommandTimeoutError, Disk, Twin, UnreachableError, install_raidplan
+from raidplan.twin.server import Disk, HostError, Twin, TwinError, end_of, install_raidplan
 from raidplan.twin.server.recipe import PACKAGES, Recipe
 from tests.kills.adversity import CONVERGED, LOST, OPEN, PERSON, STUCK, Adversity
+from tests.kills.cases import Case, by_sector
 from tests.kills.family import DISKS, HOST, OLD, PREFIX, SIZE, Drawn
 from tests.kills.predicted import Journal, foreseeable, predicted, predicted_if_won, targets
+from tests.kills.unflushed import Torn
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import NODE
 from tests.machine.servers import SIDE_BY_SIDE
@@ -66,6 +69,11 @@ class Reference:
 
 class Void(Exception):
     """The layout is no good in the server: its uninterrupted apply does not end well. The message has its words."""
+
+
+FAILURES = (TwinError, Void, ValueError, KeyError, TypeError, OSError, struct.error, Torn)
+"""What comes of a server that does not boot or answer, of a script that fails in it or tells something else than an outcome, and of logs
+that cannot be read."""
 
 
 def disks(prefix: str = "K", sector: int = 512) -> list[Disk]:
@@ -170,11 +178,90 @@ def referred(drawn: Drawn, found: Mapping[str, Any]) -> Reference:
     return Reference(drawn, found["agreed"], journal, found["look"], found["decoys"], found["files"])
 
 
+@dataclass
+class Run:
+    """What a run of cases asks and tells."""
+
+    say: Callable[[str], None]
+    void: Callable[[int, Void], None]
+    """Is told of the first case of a layout that is no good, and of one without a server."""
+    goes_on: Callable[[], bool]
+    begins: Callable[[], None] = lambda: None
+    """Is called before each server is started."""
+    broken: bool = False
+    """Nothing more can be done with the present server."""
+
+
+Served = tuple[Twin, Reference, list[Case]]
+
+
+def served(folder: Path, wanted: list[Case], run: Run, *, real_initramfs: bool = False) -> Iterator[Served]:
+    """Each layout with a server that has its reference, and its cases. Who takes one takes it out of that list; those that are left,
+    as when the server is no good any more, come again with another server.
+    """
+    for sector, layouts in by_sector(wanted):
+        left = [(drawn, [*its]) for drawn, its in layouts]
+        number = 0
+        while left and run.goes_on():
+            number += 1
+            run.broken = False
+            run.begins()
+            try:
+                with server(
+                    folder / f"twin-{sector}-{number}", sector, run.say, real_initramfs=real_initramfs
+                ) as twin:
+                    yield from _layouts(twin, left, run)
+            except FAILURES as error:
+                its = left.pop(0)[1]
+                if its:
+                    run.void(its[0].number, as_void(error))
+
+
+def _layouts(twin: Twin, left: list[tuple[Drawn, list[Case]]], run: Run) -> Iterator[Served]:
+    """While there are any left, and the server is good."""
+    while left and run.goes_on():
+        drawn, its = left[0]
+        try:
+            to = reference(twin, drawn)
+        except Void as error:
+            run.void(its[0].number, error)
+            left.pop(0)
+            continue
+        run.say(f"layout {drawn.seed}, {drawn.kind}: {to.records} records without adversity")
+        yield twin, to, its
+        if not its:
+            left.pop(0)
+        if its or run.broken:
+            return
+
+
+def as_void(error: Exception) -> Void:
+    """A server that does not start, or fails before anything happened to an apply."""
+    return error if isinstance(error, Void) else Void(f"{type(error).__name__}: {error}")
+
+
+def failure(error: Exception, console: Path) -> dict[str, Any]:
+    """The outcome of a case whose server, or the script in it, failed. Raises Void where the host did."""
+    if isinstance(error, HostError):
+        raise Void(f"HostError: {error}") from error
+    why = f"{type(error).__name__}: {error}"
+    return {
+        "result": STUCK,
+        "why": why if len(why) < 1200 else f"{why[:500]} … {why[-700:]}",
+        "note": {"interrupted": True},
+        "broken": True,
+        "console": end_of(console),
+    }
+
+
 def run_case(twin: Twin, to: Reference, adversity: Adversity) -> dict[str, Any]:
-    """The record of one case from the state READY."""
+    """The record of one case from the state READY; `broken` where nothing more can be done with that server. Raises Void."""
     began = time.monotonic()
     adversity = foreseeable(to.drawn, adversity, to.journal)
-    twin.restore(READY)
+    try:
+        twin.restore(READY)
+    except FAILURES as error:
+        raise as_void(error) from error
     outcome: dict[str, Any]
     try:
         outcome = in_guest(
@@ -184,9 +271,10 @@ def run_case(twin: Twin, to: Reference, adversity: Adversity) -> dict[str, Any]:
             records=to.records,
             **about(to.drawn, agreed=to.agreed),
         )
-    except (CommandTimeoutError, UnreachableError) as error:
-        outcome = {"result": STUCK, "why": str(error)[-800:], "note": {"interrupted": True}}
-    return judged(outcome, to, adversity) | {"seconds": round(time.monotonic() - began, 1)}
+        record = judged(outcome, to, adversity)
+    except FAILURES as error:
+        record = judged(failure(error, twin.console), to, adversity)
+    return record | {"seconds": round(time.monotonic() - began, 1)}
 
 
 def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> dict[str, Any]:
@@ -216,6 +304,8 @@ def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> d
         "at": note.get("at"),
         "won": note.get("won"),
         "applies": outcome.get("applies", 0),
+        "broken": bool(outcome.get("broken")),
+        **({"console": outcome["console"]} if "console" in outcome else {}),
         "why": "" if result == expected and ended == CONVERGED else why[-1200:],
     }
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatch
 from math import ceil
@@ -22,14 +21,11 @@ from raidplan.render import journal_words, refusal_words
 from raidplan.render.refusals import refusal_text
 from raidplan.review import pipeline
 from tests.apply.sentences import advice_text
-from tests.kills import __main__ as command
 from tests.kills import bare_tools, in_guest
 from tests.kills.adversity import CONVERGED, LOST, OPEN, PERSON, STUCK, Adversity
-from tests.kills.cases import PLACES, Case, case_of, cases
 from tests.kills.family import DISKS, Drawn, draw
-from tests.kills.power import power_cases
 from tests.kills.predicted import foreseeable, predicted, targets, users_of
-from tests.kills.record import read, table
+from tests.kills.record import table
 from tests.kills.session import Reference, Void, judged, referred
 
 SPARE, REPLACE = "mdadm /dev/md/a --add-spare /dev/b", "mdadm /dev/md/a --replace /dev/c --with /dev/b"
@@ -583,95 +579,6 @@ def test_copies_and_parity_of_what_is_in_sync_agree(
         assert bare_tools.mismatched("main", str(folder)) == found
     first = [("sync_min", "0"), ("sync_max", str(bare_tools.FIRST)), ("sync_action", "check")]
     assert written == ([*first, ("sync_action", "idle"), ("sync_max", "max")] if asked else [])
-
-
-# the command
-
-
-def test_a_number_has_its_parts_and_the_other_way() -> None:
-    for each in (Case(7, 703, 2), Case(7301, 9999, 99), Case(1, 0, 0)):
-        assert case_of(each.number) == each
-    assert case_of(7_070_302) == Case(7, 703, 2)
-    assert [each.layout for each in cases(99_99, 3, 1)] == [9900, 9901, 9902]
-    for each in (0, PLACES + 1):
-        with pytest.raises(ValueError, match="possible are"):
-            cases(1, 5, each)
-
-
-def ran(
-    monkeypatch: pytest.MonkeyPatch, file: Path, *words: str, void: bool = False
-) -> tuple[int, list[dict[str, Any]]]:
-    """The exit code and the records of a run in which each case converges, in no server at all."""
-
-    def made(twin: object, drawn: Drawn) -> Reference:
-        if void:
-            raise Void("4: refused: no module")
-        return replace(to(), drawn=drawn)
-
-    def cut(twin: object, index: int, cases: Any, adversity: Adversity) -> dict[str, Any]:
-        return judged(outcome(CONVERGED), cases[index][0], adversity)
-
-    class Off:
-        def put(self, *words: object) -> None: ...
-        def run(self, *words: object) -> None: ...
-
-    for module in (command, sys.modules[power_cases.__module__]):
-        monkeypatch.setattr(module, "server", lambda *words, **more: nullcontext())
-        monkeypatch.setattr(module, "reference", made)
-    monkeypatch.setattr(
-        command,
-        "run_case",
-        lambda twin, to, adversity: {**judged(outcome(CONVERGED), to, adversity), "seconds": 1},
-    )
-    power = sys.modules[power_cases.__module__]
-    monkeypatch.setattr(power, "_cut", cut)
-    monkeypatch.setattr(power, "made_ready", lambda twin: None)
-    monkeypatch.setattr(power.TwinWithLog, "start", lambda *words, **more: nullcontext(Off()))  # type: ignore[attr-defined]
-    monkeypatch.setattr(command, "say", lambda text: None)
-    monkeypatch.setattr(sys, "argv", ["tests.kills", *words, "--record", str(file)])
-    return command.main(), read(file)
-
-
-@pytest.mark.parametrize("options", [[], ["--power"]])
-def test_the_command_in_a_record_repeats_that_case_alone(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: list[str]
-) -> None:
-    _, first = ran(monkeypatch, tmp_path / "first", "12", "7", "--each", "12", *options)
-    assert len({each["seed"] for each in first}) == 12
-    last = first[-1]
-    words = last["command"].split()
-    assert words[:3] == ["python", "-m", "tests.kills"] and words[3:-2] == options
-    _, again = ran(monkeypatch, tmp_path / "again", *words[3:])
-    assert [(each["seed"], each["adversity"], each["layout"]) for each in again] == [
-        (last["seed"], last["adversity"], last["layout"])
-    ]
-
-
-@pytest.mark.parametrize("options", [[], ["--power"]])
-def test_a_case_that_is_on_record_is_left_out(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: list[str]
-) -> None:
-    """Of this code, and by the same command; one that is asked for by its number is run again."""
-    file, words = tmp_path / "record", ("7", "--each", "8", *options)
-    _, first = ran(monkeypatch, file, "3", *words)
-    _, more = ran(monkeypatch, file, "5", *words)
-    assert more[:3] == first and len(more) == 5 == len({each["seed"] for each in more})
-    _, again = ran(monkeypatch, file, *options, "--case", str(first[0]["seed"]))
-    assert len(again) == 6 and again[-1]["seed"] == first[0]["seed"]
-    file.write_text(file.read_text().replace('"result": "converged"', '"result": "stuck"', 1))
-    assert ran(monkeypatch, file, "5", *words)[0] == 1, "on record is how it failed"
-    monkeypatch.setattr(command, "digest", lambda: "of other code")
-    _, other = ran(monkeypatch, file, "5", *words)
-    assert len(other) == 11
-
-
-@pytest.mark.parametrize("options", [[], ["--power"]])
-def test_a_void_layout_is_recorded_and_is_no_success(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: list[str]
-) -> None:
-    code, records = ran(monkeypatch, tmp_path / "record", "1", "7", *options, void=True)
-    assert code == 1 and [each["why"] for each in records] == ["4: refused: no module"]
-    assert "void: python -m tests.kills" in table(records, records[0]["digest"], [records[0]["generator"]])
 
 
 def test_all_that_an_apply_configures_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,109 +1,200 @@
-"""The moment of a power cut, by the counts of writes and flushes that QEMU gives, and the log that is left."""
+"""The moment of a power cut, by the logs of what the disks have taken, and what is lost then."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
+from threading import Thread, Timer
 from typing import Any, cast
 
 import pytest
 
-from raidplan.twin.server import lose_unflushed
-from raidplan.twin.server.qmp import Monitor
 from raidplan.twin.server.unflushed import log_of
-from tests.kills.unflushed import Unflushed, forget_last_flush
-from tests.twin.write_log import FLUSH, SECTOR, log
+from tests.kills import in_guest
+from tests.kills.adversity import draw_adversity
+from tests.kills.power import ROOT, WRITES, _loses, moment
+from tests.kills.root_disk import TwinWithLog
+from tests.kills.unflushed import Log, Torn, Unflushed, lost_of
+from tests.twin.write_log import DISCARD, FLUSH, FUA, SECTOR, log
 
-OWN, ROOT, OTHER = "own", "root", "other"
-Table = dict[str, tuple[int, int]]
-
-
-class Counts:
-    """A monitor that gives one table of counts after the other, and the last one for ever."""
-
-    def __init__(self, *tables: Table) -> None:
-        self._tables: Iterator[Table] = iter(tables)
-        self._now: Table = {}
-        self.asked: list[str] = []
-
-    def ask(self, command: str) -> Any:
-        self.asked.append(command)
-        if command == "stop":
-            return {}
-        self._now = next(self._tables, self._now)
-        return [
-            {
-                "qdev": f"/machine/peripheral/{disk}/virtio-backend" if disk == ROOT else disk,
-                "stats": {"wr_operations": writes, "flush_operations": flushes},
-            }
-            for disk, (writes, flushes) in self._now.items()
-        ] + [{"device": "a drive without a disk", "stats": {"wr_operations": 0, "flush_operations": 0}}]
+OWN = "own"
+ONE = b"1" * SECTOR
+WRITE, FLUSHED = (0, 0, ONE), (FLUSH, 0, b"")
+Entry = tuple[int, int, bytes]
 
 
-def waited(seconds: float, *tables: Table, watched: tuple[str, ...] = (OWN, ROOT)) -> tuple[int, set[str]]:
-    """How many tables it takes until a watched disk has unflushed writes, and which disks have some then."""
-    counts = Counts(*tables)
-    unflushed = Unflushed(cast(Monitor, counts), {OWN, ROOT})
-    unflushed.wait(seconds, watched)
-    return len(counts.asked), unflushed.disks
+@pytest.fixture
+def pid() -> Iterator[int]:
+    """A machine, as far as signals go."""
+    with subprocess.Popen(["sleep", "60"]) as machine:
+        yield machine.pid
+        machine.kill()
 
 
-@pytest.mark.parametrize("disk", [OWN, ROOT])
-def test_the_power_goes_once_a_disk_has_taken_a_write_and_no_flush(disk: str) -> None:
-    counts = [{disk: (5, 2)}, {disk: (5, 2)}, {disk: (6, 3)}, {disk: (6, 4)}, {disk: (8, 4)}, {disk: (9, 9)}]
-    assert waited(60, *counts) == (5, {disk})
+def state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-@pytest.mark.parametrize("counts", [(OTHER, 9, 2), (OWN, 9, 3), (OWN, 5, 3), (OWN, 5, 2)])
-def test_it_stays_on_for_writes_of_others_and_for_flushed_ones(counts: tuple[str, int, int]) -> None:
-    disk, *then = counts
-    assert waited(0.1, {disk: (5, 2)}, {disk: (then[0], then[1])})[1] == set()
+def logs(folder: Path, **entries: tuple[Entry, ...]) -> dict[str, Path]:
+    found = {disk: folder / f"{disk}.log" for disk in entries}
+    for disk, file in found.items():
+        file.write_bytes(log(*entries[disk]) if entries[disk] else b"")
+    return found
 
 
-def test_other_disks_have_unflushed_writes_too() -> None:
-    tables: list[Table] = [
-        {OWN: (1, 1), ROOT: (1, 1)},
-        {OWN: (1, 1), ROOT: (2, 1)},
-        {OWN: (2, 1), ROOT: (2, 1)},
-    ]
-    assert waited(60, *tables, watched=(OWN,)) == (3, {OWN, ROOT})
-    assert waited(60, *tables) == (2, {ROOT})
+def grows(file: Path, content: bytes) -> None:
+    """At once, as a reader sees it."""
+    new = file.with_suffix(".new")
+    new.write_bytes(content)
+    new.replace(file)
 
 
-def test_it_is_awaited_no_longer_than_it_is_to_be() -> None:
-    assert waited(0, {OWN: (1, 1)}, {OWN: (2, 1)}) == (1, set())
-
-
-@pytest.mark.parametrize(("last", "left"), [((3, 1), {OWN}), ((3, 2), set()), ((2, 1), {OWN})])
-def test_a_flush_that_was_under_way_when_the_machine_stopped_counts(
-    last: tuple[int, int], left: set[str]
+@pytest.mark.parametrize(("entries", "later"), [
+    ((), 0),
+    ((WRITE,), 1),
+    ((WRITE, FLUSHED), 0),
+    ((WRITE, FLUSHED, WRITE, WRITE), 2),
+    ((WRITE, FLUSHED, (FUA, 0, ONE), WRITE), 1),
+    ((FLUSHED, (DISCARD, 0, ONE)), 0),
+    ((WRITE, (FLUSH, 2, ONE)), 1),
+])  # fmt: skip
+def test_what_came_after_the_last_flush_is_unflushed(
+    tmp_path: Path, entries: tuple[Entry, ...], later: int
 ) -> None:
-    counts = Counts({OWN: (1, 1)}, {OWN: (2, 1)}, {OWN: last})
-    unflushed = Unflushed(cast(Monitor, counts), {OWN})
-    unflushed.wait(60, {OWN})
-    unflushed.stop()
-    assert unflushed.disks == left and "stop" in counts.asked
+    file = logs(tmp_path, disk=())["disk"]
+    growing = Log(file)
+    for number in range(1, len(entries) + 1):
+        file.write_bytes(log(*entries[:number]))
+        growing.unflushed()
+    assert (growing.unflushed(), growing.count) == (later, len(entries))
+    assert Log(file).unflushed() == later
 
 
-def disk_with(folder: Path, *entries: tuple[int, int, bytes]) -> Path:
-    disk = folder / "disk.img"
+def test_an_entry_that_is_counted_before_it_is_written_is_waited_for(tmp_path: Path) -> None:
+    file = logs(tmp_path, disk=(WRITE, WRITE))["disk"]
+    whole = file.read_bytes()
+    file.write_bytes(whole[:SECTOR] + bytes(2 * SECTOR) + whole[3 * SECTOR :])
+    growing = Log(file)
+    with pytest.raises(Torn):
+        growing.unflushed()
+    file.write_bytes(whole[: 4 * SECTOR])  # of the last one there is less than was counted
+    assert growing.unflushed() == 1
+    file.write_bytes(whole)
+    assert growing.unflushed() == 2
+    file.write_bytes(b"x" * SECTOR)
+    with pytest.raises(ValueError, match="no log"):
+        Log(file).unflushed()
+
+
+@pytest.mark.parametrize("least", [1, 2])
+def test_the_machine_stands_once_a_watched_disk_has_unflushed_writes_and_not_before(
+    tmp_path: Path, pid: int, least: int
+) -> None:
+    files = logs(tmp_path, own=(WRITE, FLUSHED), root=(WRITE,))
+    unflushed = Unflushed(pid, files)
+    flushed = (WRITE, FLUSHED, WRITE, FLUSHED)
+    every = [flushed, (*flushed, *[WRITE] * least)]
+    for number, entries in enumerate(every):
+        Timer(0.2 * (number + 1), grows, [files[OWN], log(*entries)]).start()
+    began = time.monotonic()
+    assert unflushed.wait([OWN], least, lambda: time.monotonic() > began + 20)
+    assert unflushed.writes == {OWN: least, "root": 1} and state(pid) == "T"
+    assert time.monotonic() - began > 0.3
+
+
+def test_it_runs_on_where_all_is_flushed(tmp_path: Path, pid: int) -> None:
+    files = logs(tmp_path, own=(WRITE, FLUSHED), root=(WRITE,))
+    unflushed, end = Unflushed(pid, files), time.monotonic() + 0.3
+    assert not unflushed.wait([OWN], 1, lambda: time.monotonic() > end)
+    assert state(pid) != "T"
+    unflushed.freeze_whole()
+    assert state(pid) == "T" and unflushed.writes == {OWN: 0, "root": 1}
+
+
+def test_a_log_that_is_not_whole_is_looked_at_again(tmp_path: Path, pid: int) -> None:
+    files = logs(tmp_path, own=(WRITE, WRITE))
+    whole = files[OWN].read_bytes()
+    files[OWN].write_bytes(whole[:SECTOR] + bytes(2 * SECTOR) + whole[3 * SECTOR :])
+    Timer(0.2, grows, [files[OWN], whole]).start()
+    unflushed, end = Unflushed(pid, files), time.monotonic() + 20
+    assert unflushed.wait([OWN], 1, lambda: time.monotonic() > end) and unflushed.writes == {OWN: 2}
+
+
+@pytest.mark.parametrize(("writes", "lost"), [
+    ({"a": 0, "b": 2, ROOT: 3}, {("b", 0), ("b", 1)}),
+    ({"a": 0, "b": 0, ROOT: 2}, {(ROOT, 0), (ROOT, 1)}),
+    ({"a": 0, "b": 0, ROOT: 0}, {("", 0)}),
+])  # fmt: skip
+def test_a_write_is_lost_for_sure_of_an_own_disk_if_it_has_one(
+    writes: dict[str, int], lost: set[tuple[str, int]]
+) -> None:
+    assert {lost_of(writes, ["a", "b"], Random(seed).randrange) for seed in range(20)} == lost
+
+
+class Keeps(Random):
+    """It would keep every write."""
+
+    def random(self) -> float:
+        return 0.0
+
+
+@pytest.mark.parametrize(("own", "root", "lost"), [
+    ((WRITE, FLUSHED, WRITE), (WRITE,), (1, 0)),
+    ((WRITE, FLUSHED), (WRITE, WRITE), (0, 1)),
+    ((WRITE, FLUSHED), (FLUSHED,), (0, 0)),
+])  # fmt: skip
+def test_where_there_are_unflushed_writes_one_is_lost(
+    tmp_path: Path, own: tuple[Entry, ...], root: tuple[Entry, ...], lost: tuple[int, int]
+) -> None:
+    disk = tmp_path / "own.img"
     disk.write_bytes(bytes(4 * SECTOR))
-    log_of(disk).write_bytes(log(*entries))
-    return disk
+    log_of(disk).write_bytes(log(*own))
+    writes = {OWN: Log(log_of(disk)).unflushed(), ROOT: len([each for each in root if each == WRITE])}
+
+    class Off:
+        def lose_of_root(self, kept: Any) -> int:
+            return sum(not kept(number) for number in range(writes[ROOT]))
+
+    assert _loses(cast(TwinWithLog, Off()), {OWN: disk}, writes, Keeps(1)) == lost
 
 
-ONE, TWO = b"1" * SECTOR, b"2" * SECTOR
+STEPS = ("config.udev", "disk.k0.partition", "array.main.create", "array.main.hold", "filesystem.top.make", "filesystem.top.mountpoint",
+         "swap.part.make", "volume.kv.one.create", "teardown.k1.zero", "filesystem.top.make+label", "release.trigger")  # fmt: skip
 
 
-def test_the_flush_of_qemu_itself_holds_nothing(tmp_path: Path) -> None:
-    disk = disk_with(tmp_path, (0, 0, ONE), (FLUSH, 0, b""), (0, 1, TWO), (FLUSH, 0, b""))
-    assert lose_unflushed(disk, lambda _: False) == 0
-    forget_last_flush(log_of(disk))
-    assert lose_unflushed(disk, lambda _: False) == 1
-    assert disk.read_bytes() == ONE + bytes(3 * SECTOR)
+def test_most_cuts_come_while_a_step_writes_to_the_disks_of_the_layout() -> None:
+    journal = [(kind, step) for step in STEPS for kind in ("intent", "ended")]
+    writing = {step for step in STEPS if WRITES.fullmatch(step)}
+    assert {*STEPS} - writing == {
+        "config.udev",
+        "array.main.hold",
+        "filesystem.top.mountpoint",
+        "release.trigger",
+    }
+    drawn = [moment(journal, draw_adversity(seed, power=True)) for seed in range(200)]
+    assert {*drawn} == {*writing, ""} and 20 < drawn.count("") < 80
+    assert moment([("intent", "config.udev")], draw_adversity(1, power=True)) == ""
 
 
-def test_another_end_of_a_log_is_an_error(tmp_path: Path) -> None:
-    disk = disk_with(tmp_path, (FLUSH, 0, b""), (0, 1, TWO))
-    with pytest.raises(ValueError, match="does not end with a flush"):
-        forget_last_flush(log_of(disk))
+@pytest.mark.parametrize("step", ["array.main.create", ""])
+def test_the_host_is_told_when_it_is_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    journal, console = tmp_path / "journal", tmp_path / "console"
+    console.touch()
+    monkeypatch.setattr(in_guest, "journal_of", lambda case: str(journal))
+    monkeypatch.setattr(in_guest, "CONSOLE", str(console))
+    monkeypatch.setattr(in_guest, "OVER", str(tmp_path / "over"))
+    records = [json.dumps({"kind": "intent", "step": "array.main.create"}) + "\n"]
+    journal.write_text(records[0])  # of an earlier apply
+    thread = Thread(target=in_guest.announces, args=({"first": 1, "step": step, "wanted": 2},))
+    thread.start()
+    time.sleep(0.2)
+    assert console.read_bytes() == b""
+    journal.write_text(records[0] * 2)
+    thread.join(10)
+    assert console.read_bytes() == in_guest.REACHED
