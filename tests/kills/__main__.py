@@ -15,7 +15,7 @@ from tests.kills.cases import Case, adversity_of, case_of, cases
 from tests.kills.power import A_LAYOUT as CUTS
 from tests.kills.power import power_cases
 from tests.kills.record import RECORD, add, counts, digest, failed, generator, generators, once, read, table
-from tests.kills.session import Run, Void, run_case, served
+from tests.kills.session import Harmed, Run, Void, run_case, served
 
 A_LAYOUT = 8
 """Cases of one layout, which share a reference."""
@@ -68,7 +68,7 @@ def run(given: argparse.Namespace) -> None:
         add({**record, **every, "seed": number, "command": _command(number, given)}, given.record)
 
     def void(number: int, error: Void) -> None:
-        note(number, {"void": True, "why": str(error)[-1200:]})
+        note(number, {"void": True, "harmed": isinstance(error, Harmed), "why": str(error)[-1200:]})
         say(f"layout {case_of(number).layout}: void: {error}")
 
     def goes_on() -> bool:

@@ -19,12 +19,14 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from bare_tools import checks, decoys, files, look, names, own_arrays, sh
+from bare_tools import checks, decoys, files, look, names, out, own_arrays, sh
 
 OUT, OVER = "/run/kills.out", "/run/kills.over"
 CONSOLE, REACHED, ENDED = "/dev/console", b"\x1c", b"\x1d"
 """A byte on the console tells the host at once what a connection would tell half a second later."""
+EVENTS = "/run/kills.events"
 FULL = "/var/tmp/kills.full"
+MINE = "/dev/md/mine"
 HELD = "another raidplan, or a program that one started"
 ENDS_BY_ITSELF = ("mdadm starts it half a minute", "is rebuilding, or waits for its rebuild", "it is syncing")
 OFFERED = re.compile(r"--destroy (sha256:[0-9a-f]{64})")
@@ -116,15 +118,35 @@ def agreed(case, words):
     return bool(things) and things <= {*case["agreed"]}
 
 
-def apply(case, consent=()):
+def apply(case):
     """One whole apply, as somebody who says yes to what was on the first list, and to nothing else; its exit code and its words."""
-    code = wait(start([*case["apply"][:-2], *consent] if consent else case["apply"])[0])
-    words = said()
+    code, words = applied(case, case["apply"][-2:])
     offered = OFFERED.search(words)
-    if code == 4 and offered and not consent and agreed(case, words):
-        code = wait(start([*case["apply"][:-2], "--destroy", offered[1]])[0])
-        words = said()
+    if code == 4 and offered and agreed(case, words):
+        code, words = applied(case, ("--destroy", offered[1]))
     return code, words
+
+
+def applied(case, answer):
+    Path(EVENTS).unlink(missing_ok=True)
+    code = wait(start([*case["apply"][:-2], "--events", EVENTS, *answer])[0])
+    return code, said()
+
+
+def refusals(file=None):
+    """The events of the refusals of the last apply: each with its code, its words, and what ends it."""
+    try:
+        with open(file or EVENTS) as events:
+            found = [json.loads(line) for line in events]
+    except (OSError, ValueError):
+        return []
+    return [each for each in found if each["event"] == "refused"]
+
+
+def ways(words):
+    """What a person can do, as the refusals say; each of them has to say something."""
+    every = refusals()
+    return named(words) + [each["remedy"] for each in every if all(more.get("remedy") for more in every)]
 
 
 def command(case):
@@ -254,18 +276,72 @@ def act(case, kind, pid, master, draw, disk):
             f"fallocate -l $(df --output=avail -B1 / | tail -1) {FULL}; dd if=/dev/zero of={FULL}.more bs=64k 2>/dev/null; true"
         )
     elif kind == "person's create":
-        part = disk + "1"
-        done = subprocess.run(
-            ["mdadm", "--create", "/dev/md/mine", "--run", "--level=1", "--bitmap=none", "--raid-devices=2", part, "missing"],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        )  # fmt: skip
-        return {"won": done.returncode == 0, "create": (done.stdout + done.stderr)[-300:]}
+        return created(disk + "1", pid, draw)
     elif kind == "second raidplan":
-        other = [*case["apply"][:-2], "--state", "/var/tmp/other-state", *case["apply"][-2:]]
-        done = subprocess.run(other, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        still = ended(pid) is None
-        return {"second": done.returncode, "second said": done.stderr[-400:], "ran beside": still}
+        return second(case, pid)
     return {}
+
+
+def runs(pid):
+    """It runs, which is asked without taking away its exit code."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(") ")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def created(part, pid, draw):
+    """A person makes an array of a partition, as soon as it is there, and writes to it; what is to be noted of it."""
+    while not os.path.exists(part) and runs(pid):
+        time.sleep(0.02)
+    if not os.path.exists(part):
+        return {"missed": f"no {part}"}
+    done = subprocess.run(
+        ["mdadm", "--create", MINE, "--run", "--level=1", "--bitmap=none", "--raid-devices=2", part, "missing"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    )  # fmt: skip
+    words = done.stdout + done.stderr
+    note = {"won": done.returncode == 0, "create": words[-300:]}
+    if not note["won"]:
+        return {**note, "missed": f"no {part}"} if "No such file" in words else note
+    place, sector = draw.randrange(0, 2**20, 512), draw.randbytes(512)
+    write_sector(array_on(part), place, sector)
+    return {**note, "mine": {"part": part, "uuid": uuid_of(part), "place": place, "sector": sector.hex()}}
+
+
+def array_on(part):
+    """The node of the array that holds a member; "" where none does."""
+    holders = Path(f"/sys/class/block/{os.path.basename(part)}/holders")
+    return next((f"/dev/{each.name}" for each in holders.glob("md*")), "")
+
+
+def uuid_of(part):
+    """The UUID in the superblock of a member."""
+    found = re.search(r"^MD_UUID=(\S+)", out(f"mdadm --examine --export {part}"), re.MULTILINE)
+    return found[1] if found else ""
+
+
+def intact(mine):
+    """What a person made is there: its superblock, the array, and what was written to it."""
+    try:
+        there = sector_of(array_on(mine["part"]), mine["place"]).hex()
+    except OSError:
+        return False
+    return bool(mine["uuid"]) and (uuid_of(mine["part"]), there) == (mine["uuid"], mine["sector"])
+
+
+def second(case, pid):
+    """Another raidplan, which keeps its journal elsewhere; what is to be noted of it."""
+    events = EVENTS + ".second"
+    Path(events).unlink(missing_ok=True)
+    *argv, confirm, host = case["apply"]
+    other = [*argv, "--state", "/var/tmp/other-state", "--events", events, confirm, host]
+    done = subprocess.run(other, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if not runs(pid):
+        return {"missed": "the first one had ended"}
+    codes = [each["code"] for each in refusals(events)]
+    return {"second": done.returncode, "second codes": codes, "second said": done.stderr[-400:]}
 
 
 def restored(case, kind, note):
@@ -467,15 +543,17 @@ def by_a_person(case, kind, note, words):
         return ["the sector that was there"]
     if kind == "person's create":
         part = node(case, case["adversity"]["disk"]) + "1"
-        sh(f"mdadm --stop /dev/md/mine; mdadm --zero-superblock {part}; udevadm settle")
-        return ["mdadm --stop /dev/md/mine"]
+        sh(f"mdadm --stop {MINE}; mdadm --zero-superblock {part}; udevadm settle")
+        return [f"mdadm --stop {MINE}"]
     return []
 
 
 def overwritten(note):
-    """What was planted is there no more, though nobody has taken it away."""
-    plant = note.get("plant")
-    return bool(plant) and sector_of(plant["device"], plant["place"]).hex() != plant["sector"]
+    """What was planted, or made by a person, is there no more, though nobody has taken it away: in words."""
+    plant, mine = note.get("plant"), note.get("mine")
+    if plant and sector_of(plant["device"], plant["place"]).hex() != plant["sector"]:
+        return "the planted sector was written over"
+    return "the array of the person is not whole" if mine and not intact(mine) else ""
 
 
 def brought_up():
@@ -488,17 +566,17 @@ def brought_up():
 
 def converge(case, note):
     """Applies until it is done; how, and what it said on the way."""
-    kind, told, applies, consent = case["adversity"]["kind"], [], 0, ()
+    kind, told, applies = case["adversity"]["kind"], [], 0
     person, waited, rounds, end = "", False, 3 if kind == "disk pulled" else 1, time.monotonic() + WAITS
 
     def ends(result, why):
         return {"result": result, "why": why, "applies": applies, "waited": waited}
 
     while True:
-        code, words = apply(case, consent)
-        applies, consent = applies + 1, ()
-        if not person and overwritten(note):
-            return ends("lost", f"the planted sector was written over: {code}: {words[-900:]}")
+        code, words = apply(case)
+        applies += 1
+        if not person and (harm := overwritten(note)):
+            return ends("lost", f"{harm}: {code}: {words[-900:]}")
         if code == 0:
             again, more = apply(case)
             if again == 0 and "nothing to do" in more:
@@ -513,10 +591,13 @@ def converge(case, note):
             continue
         if code == 4 and rounds:
             person, rounds = person or words[-1500:], rounds - 1
-            done, offered = by_a_person(case, kind, note, words), OFFERED.search(words)
+            offered = OFFERED.search(words)
+            if not offered and not ways(words):
+                return ends("stuck", f"refused without a way: {told[-1]}")
+            done = by_a_person(case, kind, note, words)
             if not done and offered:
-                consent = ("--destroy", offered[1])
-            elif not done and kind == "disk pulled":
+                return ends("stuck", f"offered to destroy what nobody has agreed to: {told[-1]}")
+            if not done and kind == "disk pulled":
                 brought_up()
             continue
         return ends("stuck", told[-1])
@@ -540,7 +621,7 @@ def main():
     match case["do"]:
         case "prepare":
             outcome["said"] = sh(case["script"])
-            outcome["decoys"] = decoys()
+            outcome |= {"decoys": decoys(), "files": files()}
         case "reference":
             case["agreed"] = []
             if case["consents"]:  # the list of a run that nobody disturbed yet

@@ -40,6 +40,7 @@ from tests.kills.session import (
     in_guest,
     judged,
     made_ready,
+    predictions,
     prepared,
     served,
 )
@@ -203,7 +204,8 @@ def _cut(
     case |= {"first": before["records"], "step": step}
     case |= {"wanted": before["records"] + adversity.share * to.records}
     here = replace(to, decoys=_hashes(before["decoys"]), files=before["files"])
-    more: dict[str, Any] = {"step": step, "lost_writes": 0, "lost_writes_of_root": 0}
+    more: dict[str, Any] = {"predicted": predictions(to, adversity), "step": step}
+    more |= {"lost_writes": 0, "lost_writes_of_root": 0}
     try:
         outcome = _outcome(twin, index, cases, adversity, case, random, more)
     except FAILURES as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
+from random import Random
 from typing import Any
 
 import yaml
@@ -17,6 +18,8 @@ Journal = Sequence[tuple[str, str]]
 """The kind and the step of each record that an uninterrupted apply writes."""
 MARGIN = 6
 """So many records may come in another order, or between the moment that is waited for and the pull: steps run side by side."""
+STAY = 0.7
+"""The share of the pulls that stay where they are drawn, though a second decides how they end."""
 SHARES = 50
 """So many moments of an apply are tried in place of one of which nothing can be said."""
 
@@ -33,9 +36,13 @@ def predicted(drawn: Drawn, adversity: Adversity, journal: Journal) -> str:
 
 
 def foreseeable(drawn: Drawn, adversity: Adversity, journal: Journal) -> Adversity:
-    """The adversity itself, if it can be said before the run how it ends; else that of the nearest moment at which it can, or of
-    another disk, and for a layout whose disks are all of one array without redundancy a storm.
+    """The adversity itself, if it can be said before the run how it ends, and of most pulls while something is made of the disk; else
+    that of the nearest moment at which it can, or of another disk, and for a layout whose disks are all of one array without redundancy
+    a storm.
     """
+    stays = adversity.kind == PULLED and Random(f"stays {adversity.draw}").random() < STAY
+    if stays and while_made(drawn, adversity, journal):
+        return adversity
     # At the last one, all but the last record is written: the machine is read again.
     last = 1 - 1 / max(1, len(journal))
     moments = sorted(
@@ -47,6 +54,16 @@ def foreseeable(drawn: Drawn, adversity: Adversity, journal: Journal) -> Adversi
     )
     storm = replace(adversity, kind=STORM)
     return next((each for each in every if predicted(drawn, each, journal) != OPEN), storm)
+
+
+def while_made(drawn: Drawn, adversity: Adversity, journal: Journal) -> bool:
+    """Something is made of what the disk offers, as far as the journal tells, and not all of it is in use already: either end is right."""
+    layout = yaml.safe_load(drawn.text)
+    moment = _Moment(drawn, journal, round(adversity.share * len(journal), 6))
+    makers, used = _makers(layout, adversity.disk)
+    users = [user for name in used for user in users_of(layout, name)]
+    opened = [f"array.{name}.open" for name in used]
+    return bool(makers) and not moment.before(makers) and not moment.after([*makers, *opened, *users])
 
 
 def predicted_if_won(drawn: Drawn, adversity: Adversity, journal: Journal) -> str:
@@ -86,9 +103,7 @@ def _pulled(drawn: Drawn, disk: int, moment: _Moment) -> str:
     layout = yaml.safe_load(drawn.text)
     offered = {f"k{disk}.a", f"k{disk}.b"}
     arrays: dict[str, dict[str, Any]] = layout["arrays"]
-    used = {name for name, array in arrays.items() if offered & _members(array)}
-    makers = [f"array.{name}.create" for name in used]
-    makers += [step for step, device in targets(layout) if device in offered]
+    makers, used = _makers(layout, disk)
     if disk not in FULL.get(drawn.old, ()) and moment.before(makers):
         return CONVERGED
     for name in used:
@@ -99,6 +114,14 @@ def _pulled(drawn: Drawn, disk: int, moment: _Moment) -> str:
         if degraded and users and moment.after([*made, *users]):
             return PERSON
     return OPEN
+
+
+def _makers(layout: dict[str, Any], disk: int) -> tuple[list[str], set[str]]:
+    """The steps that make something of what a disk offers, and the arrays among that."""
+    offered = {f"k{disk}.a", f"k{disk}.b"}
+    used = {name for name, array in layout["arrays"].items() if offered & _members(array)}
+    made = [f"array.{name}.create" for name in used]
+    return [*made, *(step for step, device in targets(layout) if device in offered)], used
 
 
 def targets(layout: dict[str, Any]) -> list[tuple[str, str]]:

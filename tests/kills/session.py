@@ -71,6 +71,10 @@ class Void(Exception):
     """The layout is no good in the server: its uninterrupted apply does not end well. The message has its words."""
 
 
+class Harmed(Void):
+    """Even the uninterrupted apply costs somebody else a sector, or a file: each apply does, and no case could show it."""
+
+
 FAILURES = (TwinError, Void, ValueError, KeyError, TypeError, OSError, struct.error, Torn)
 """What comes of a server that does not boot or answer, of a script that fails in it or tells something else than an outcome, and of logs
 that cannot be read."""
@@ -143,9 +147,12 @@ def about(drawn: Drawn, prefix: str = "", agreed: Sequence[str] = ()) -> dict[st
     }
 
 
-def prepared(twin: Twin, drawn: Drawn, prefix: str = "") -> None:
-    """What is there before the layout: nothing, an earlier version with files, or what it may wipe. Raises Void."""
+def prepared(twin: Twin, drawn: Drawn, prefix: str = "") -> dict[str, Any]:
+    """What is there before the layout: nothing, an earlier version with files, or what it may wipe. The decoys and the files then.
+    Raises Void, and Harmed where the earlier version was applied at the cost of a decoy.
+    """
     prefix = prefix or drawn.prefix
+    first = in_guest(twin, do="look", **about(drawn, prefix))
     twin.put(drawn.text.replace("K-", f"{prefix}-").encode(), FILE)
     script = ":"
     if drawn.old:
@@ -157,25 +164,32 @@ def prepared(twin: Twin, drawn: Drawn, prefix: str = "") -> None:
         if done.returncode:
             raise Void(done.stderr[-1500:])
         script = f"{KEPT}; {SYNCED}; sync"
-    in_guest(twin, do="prepare", script=script, **about(drawn, prefix))
+    found = in_guest(twin, do="prepare", script=script, **about(drawn, prefix))
+    if harmed := differing(found["decoys"], first["decoys"]):
+        raise Harmed(f"before the layout itself: {harmed}")
+    return found
 
 
 def reference(twin: Twin, drawn: Drawn) -> Reference:
     """Prepares the layout, keeps the state as READY, and applies without any adversity. Raises Void."""
     twin.restore(CLEAN)
-    prepared(twin, drawn)
+    before = prepared(twin, drawn)
     twin.save(READY)
-    return referred(drawn, in_guest(twin, do="reference", **about(drawn)))
+    return referred(drawn, in_guest(twin, do="reference", **about(drawn)), before)
 
 
-def referred(drawn: Drawn, found: Mapping[str, Any]) -> Reference:
-    """The reference in what the script found. Raises Void where the apply or a check of a file system did not end well."""
+def referred(drawn: Drawn, found: Mapping[str, Any], before: Mapping[str, Any]) -> Reference:
+    """The reference in what the script found. Raises Void where the apply or a check of a file system did not end well, and Harmed
+    where decoys and files are other ones than `before` it.
+    """
+    if harmed := [*differing(found["decoys"], before["decoys"]), *differing(found["files"], before["files"])]:
+        raise Harmed(f"an uninterrupted apply: {harmed}")
     if found["code"] or found["again"]:
         raise Void(f"{found['code']}, {found['again']}: {found['said']}")
     if unwell := _unwell(found["look"]):
         raise Void(f"not whole after an uninterrupted apply: {unwell}")
     journal = [(kind, step) for kind, step in found["journal"]]
-    return Reference(drawn, found["agreed"], journal, found["look"], found["decoys"], found["files"])
+    return Reference(drawn, found["agreed"], journal, found["look"], before["decoys"], before["files"])
 
 
 @dataclass
@@ -258,6 +272,7 @@ def run_case(twin: Twin, to: Reference, adversity: Adversity) -> dict[str, Any]:
     """The record of one case from the state READY; `broken` where nothing more can be done with that server. Raises Void."""
     began = time.monotonic()
     adversity = foreseeable(to.drawn, adversity, to.journal)
+    foretold = {"predicted": predictions(to, adversity)}
     try:
         twin.restore(READY)
     except FAILURES as error:
@@ -274,7 +289,13 @@ def run_case(twin: Twin, to: Reference, adversity: Adversity) -> dict[str, Any]:
         record = judged(outcome, to, adversity)
     except FAILURES as error:
         record = judged(failure(error, twin.console), to, adversity)
-    return record | {"seconds": round(time.monotonic() - began, 1)}
+    return record | foretold | {"seconds": round(time.monotonic() - began, 1)}
+
+
+def predictions(to: Reference, adversity: Adversity) -> list[str]:
+    """What is predicted before the run: one end, or where a person runs a command at the same time, two: if that fails, and if it wins."""
+    both = (predict(to.drawn, adversity, to.journal) for predict in (predicted, predicted_if_won))
+    return [*dict.fromkeys(both)]
 
 
 def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> dict[str, Any]:
@@ -286,7 +307,7 @@ def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> d
     if "look" in outcome:
         harmed = [*differing(outcome["decoys"], to.decoys), *differing(outcome["files"], to.files)]
         other = differing(outcome["look"], to.look)
-        other += ["a second raidplan was not refused"] if beside(note) else []
+        other += [f"a second raidplan was not refused for the lock: {note}"] if beside(note) else []
         if harmed:
             ended, why = LOST, f"{why} {harmed}"
         elif other and ended in (CONVERGED, PERSON):
@@ -303,6 +324,7 @@ def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> d
         "open": note.get("open", []),
         "at": note.get("at"),
         "won": note.get("won"),
+        "missed": note.get("missed", ""),
         "applies": outcome.get("applies", 0),
         "broken": bool(outcome.get("broken")),
         **({"console": outcome["console"]} if "console" in outcome else {}),
@@ -311,8 +333,10 @@ def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> d
 
 
 def beside(note: Mapping[str, Any]) -> bool:
-    """A second raidplan went on while the first one ran."""
-    return bool(note.get("ran beside")) and note.get("second") != REFUSED
+    """A second raidplan ran to its end while the first one ran, and was not refused for the lock."""
+    if "second" not in note:
+        return False
+    return bool(note["second"] != REFUSED or note["second codes"] != ["locked"])
 
 
 def _unwell(look: Mapping[str, list[str]]) -> list[str]:
