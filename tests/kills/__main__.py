@@ -6,7 +6,7 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,21 @@ from raidplan.twin.rehearsal.host import emulator
 from tests.kills.cases import Case, adversity_of, case_of, cases
 from tests.kills.power import A_LAYOUT as CUTS
 from tests.kills.power import power_cases
-from tests.kills.record import RECORD, add, counts, digest, failed, generator, generators, once, read, table
+from tests.kills.record import (
+    RECORD,
+    add,
+    case_in,
+    counts,
+    digest,
+    dirt,
+    failed,
+    generator,
+    generators,
+    once,
+    present,
+    read,
+    table,
+)
 from tests.kills.session import Harmed, Run, Void, run_case, served
 
 A_LAYOUT = 8
@@ -22,7 +36,8 @@ A_LAYOUT = 8
 
 
 def main() -> int:
-    """Runs, records and prints the table; 1 if a case, one on record too, ended otherwise than predicted, or a layout was void."""
+    """Runs, records and prints the table; 1 if a case, one on record too, ended otherwise than predicted, or a layout was void. The
+    table alone: 1 if any case on record did, or the work tree is dirty."""
     parser = argparse.ArgumentParser(prog="python -m tests.kills", description=__doc__)
     parser.add_argument("count", nargs="?", type=int, default=24)
     parser.add_argument("seed", nargs="?", type=int, default=1)
@@ -35,14 +50,15 @@ def main() -> int:
     parser.add_argument("--table", action="store_true", help="only print what is recorded")
     given = parser.parse_args()
     if given.table:
-        say(table(read(given.record), digest(), generators()))
-        return 0
+        say(table(read(given.record), digest(), generators(), dirt()))
+        return int(bool(dirt()) or any(map(failed, _of_this_code(given))))
     if given.power and given.real_initramfs:
         parser.error("--power takes the quick initramfs")
-    run(given)
-    say(table(read(given.record), digest(), generators()))
-    asked = {_command(case.number, given) for case in wanted(given)}
-    return int(any(failed(each) for each in once(_of_this_code(given)) if each["command"] in asked))
+    ran = run(given)
+    say(table(read(given.record), digest(), generators(), dirt()))
+    asked = {case_in({"command": _command(case.number, given)}) for case in wanted(given)}
+    ours = once([*_of_this_code(given), *ran])
+    return int(any(failed(each) for each in ours if case_in(each) in asked))
 
 
 def wanted(given: argparse.Namespace) -> list[Case]:
@@ -53,19 +69,24 @@ def wanted(given: argparse.Namespace) -> list[Case]:
     return cases(given.seed, given.count, each)
 
 
-def run(given: argparse.Namespace) -> None:
-    """All the cases, until the time is over. Raises ValueError for more of a layout than can be told apart."""
+def run(given: argparse.Namespace) -> list[dict[str, Any]]:
+    """The records of all the cases, until the time is over. Raises ValueError for more of a layout than can be told apart."""
     end = time.monotonic() + 60 * given.minutes
     chosen = wanted(given) if given.case is not None else _not_on_record(given)
-    every: dict[str, object] = {
-        "digest": digest(),
-        "generator": generator(power=given.power),
-        "qemu": emulator(),
-        **({"real_initramfs": True} if given.real_initramfs else {}),
-    }
+    loaded = generator(power=given.power)
+    every: dict[str, object] = {"qemu": emulator()}
+    if given.real_initramfs:
+        every["real_initramfs"] = True
+    ran: list[dict[str, Any]] = []
+
+    def begins() -> None:
+        """raidplan/ is copied into each server when that is started; the generator runs as it was when this program was."""
+        changed = "" if generator(power=given.power) == loaded else "the generator, since it was started"
+        every.update(digest=digest(), generator=loaded, dirty=dirt() or changed)
 
     def note(number: int, record: dict[str, object]) -> None:
-        add({**record, **every, "seed": number, "command": _command(number, given)}, given.record)
+        ran.append({**record, **every, "seed": number, "command": _command(number, given)})
+        add(ran[-1], given.record)
 
     def void(number: int, error: Void) -> None:
         note(number, {"void": True, "harmed": isinstance(error, Harmed), "why": str(error)[-1200:]})
@@ -74,7 +95,8 @@ def run(given: argparse.Namespace) -> None:
     def goes_on() -> bool:
         return time.monotonic() < end
 
-    its = Run(say, void, goes_on)
+    begins()
+    its = Run(say, void, goes_on, begins)
     with tempfile.TemporaryDirectory(prefix="kills-") as folder:
         every_case = (
             power_cases(Path(folder), chosen, its)
@@ -84,6 +106,7 @@ def run(given: argparse.Namespace) -> None:
         for record in every_case:
             note(record["seed"], record)
             _told(record)
+    return ran
 
 
 def _command(number: int, given: argparse.Namespace) -> str:
@@ -91,14 +114,15 @@ def _command(number: int, given: argparse.Namespace) -> str:
     return f"python -m tests.kills {options}--case {number}"
 
 
-def _of_this_code(given: argparse.Namespace) -> list[dict[str, Any]]:
+def _of_this_code(given: argparse.Namespace) -> list[Mapping[str, Any]]:
     now, by = digest(), generators()
-    return [each for each in read(given.record) if counts(each, now, by)]
+    return present(read(given.record), now, by)
 
 
 def _not_on_record(given: argparse.Namespace) -> list[Case]:
     """The cases that were not yet run with this code."""
-    known = {each["command"] for each in _of_this_code(given) if not each.get("void")}
+    now, by = digest(), generators()
+    known = {each["command"] for each in read(given.record) if counts(each, now, by) and not each.get("void")}
     return [case for case in wanted(given) if _command(case.number, given) not in known]
 
 

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ class Servers:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self.started = self.cases = 0
         self.fails: dict[int, Exception] = {}
-        self.void = ""
+        self.void = self.dirty = ""
+        self.said: list[str] = []
         self._folder = folder
         monkeypatch.setattr(session, "server", self.server)
         monkeypatch.setattr(session, "reference", self.reference)
@@ -69,7 +71,8 @@ class Servers:
         )
         monkeypatch.setattr(power, "made_ready", lambda twin: None)
         monkeypatch.setattr(power.TwinWithLog, "start", self.server)
-        monkeypatch.setattr(command, "say", lambda text: None)
+        monkeypatch.setattr(command, "say", self.said.append)
+        monkeypatch.setattr(command, "dirt", lambda: self.dirty)
 
     @contextmanager
     def server(self, *words: object, **more: object) -> Iterator[Machine]:
@@ -205,3 +208,16 @@ def test_a_void_layout_is_recorded_and_is_no_success(
     code, records = ran(monkeypatch, tmp_path / "record", "1", "7", *options)
     assert code == 1 and [each["why"] for each in records] == ["4: refused: no module"]
     assert "void: python -m tests.kills" in table(records, records[0]["digest"], [records[0]["generator"]])
+
+
+def test_the_versions_are_read_again_for_each_server(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, servers: Servers
+) -> None:
+    versions = map(str, count())
+    monkeypatch.setattr(command, "digest", lambda: next(versions))
+    servers.fails[1] = BootError("no boot")
+    _, records = ran(monkeypatch, tmp_path / "record", "2", "7", "--each", "2")
+    assert len({each["digest"] for each in records}) == 2
+    servers.dirty = " M raidplan/x.py"
+    code, records = ran(monkeypatch, tmp_path / "dirty", "1", "7")
+    assert code == 0 and records[0]["dirty"] and any("dirty" in words for words in servers.said)
