@@ -26,6 +26,8 @@ OTHERS = (
     *PLANTED,
 )
 POWER = "power cut"
+AGAIN = (*KILLS, *SIGNALS, "root full", POWER)
+"""After these the apply that goes on may be killed too."""
 WEIGHTS = {**dict.fromkeys(KILLS, 4), **dict.fromkeys(SIGNALS, 1), **dict.fromkeys(OTHERS, 1)}
 
 
@@ -52,7 +54,7 @@ def draw_adversity(seed: int, *, power: bool = False) -> Adversity:
     """The adversity of a seed."""
     random = Random(f"adversity {seed}")
     kind = POWER if power else random.choices([*WEIGHTS], [*WEIGHTS.values()])[0]
-    again = (round(random.uniform(0.02, 0.9), 3),) if kind in KILLS and random.random() < 0.3 else ()
+    again = (round(random.uniform(0.02, 0.9), 3),) if kind in AGAIN and random.random() < 0.3 else ()
     return Adversity(
         kind,
         round(random.uniform(0.02, 0.97), 3),

@@ -21,6 +21,8 @@ LARGE, SMALL = "330MiB", "96MiB"
 """Of the first partition of each disk, which holds an XFS even where nothing adds up; and of the second."""
 TYPES = ("ext2", "ext3", "ext4", "ext4", "xfs", "xfs", "btrfs", "vfat", "f2fs")
 METADATA = ("1.2", "1.2", "1.2", "1.0", "1.1", "0.90")
+UNUSED = ("xfs", "vfat", "f2fs")
+"""Their labels are changed while they are not mounted."""
 SECTORS = (512, 512, 512, 4096)
 """With 4096 every other draw is of a file system that needs more room than there is, so these are a seventh of the layouts."""
 PREFIX = {512: "K", 4096: "Q"}
@@ -30,9 +32,12 @@ ADDRESS = "root"
 """Where Debian's mdadm sends the alarms of all arrays: with another one, apply refuses beside the array of somebody else."""
 LEVELS = {
     2: ("raid0", "raid1", "raid1", "linear", "raid10"),
-    3: ("raid0", "raid1", "raid5", "raid5", "raid10"),
-    4: ("raid0", "raid10", "raid5", "raid6", "raid6", "nested"),
+    3: ("raid0", "raid1", "raid4", "raid5", "raid5", "raid10"),
+    4: ("raid0", "raid10", "raid4", "raid5", "raid6", "raid6", "nested", "nested"),
 }
+PARITY = ("raid4", "raid5", "raid6")
+NESTED = (("raid1", "raid0"), ("raid1", "linear"), ("raid0", "raid1"))
+"""The level of two arrays, and of the one on top of them."""
 OLD = {
     "raid1 that runs": "mdadm --create /dev/md/older --run --quiet --level=1 --bitmap=internal --assume-clean --raid-devices=2 {0} {1}; mke2fs -q /dev/md/older",
     "raid5 that is stopped": "mdadm --create /dev/md/older --run --quiet --level=5 --force --raid-devices=3 {0} {1} {2}; mdadm --stop /dev/md/older",
@@ -131,14 +136,22 @@ def _layout(random: Random, *, wipe: bool, sector: int) -> dict[str, Any]:
     return data
 
 
+_OF_LEVEL: dict[str, dict[str, str]] = {
+    "raid1": {"initial_sync": "freeze-until-reboot"},
+    "raid0": {"chunk": "64KiB"},
+    "linear": {},
+}
+
+
 def _array(random: Random, data: dict[str, Any], count: int) -> str:
     """The array, or two with one on top of them, of the first partitions; its name."""
     level = random.choice(LEVELS[count])
     members = [f"k{n}.a" for n in random.sample(range(DISKS), count)]
     if level == "nested":
+        below, above = random.choice(NESTED)
         for name, pair in (("left", members[:2]), ("right", members[2:])):
-            data["arrays"][name] = {"level": "raid1", "members": pair, "initial_sync": "freeze-until-reboot"}
-        data["arrays"]["main"] = {"level": "raid0", "members": ["left", "right"], "chunk": "64KiB"}
+            data["arrays"][name] = {"level": below, "members": pair, **_OF_LEVEL[below]}
+        data["arrays"]["main"] = {"level": above, "members": ["left", "right"], **_OF_LEVEL[above]}
         return "main"
     array: dict[str, Any] = {"level": level, "members": members}
     if level not in ("raid1", "linear"):
@@ -154,7 +167,7 @@ def _array(random: Random, data: dict[str, Any], count: int) -> str:
             array["spares"] = spare[:1]
     if level == "raid5" and random.random() < 0.4:
         _logged(array, random.choice(("ppl", "journal") if count < DISKS else ("ppl",)))
-    if level in ("raid5", "raid6"):
+    if level in PARITY:
         array["stripe_cache_size"] = random.choice((512, 1024))
     if random.random() < 0.2:
         array["read_ahead"] = "2MiB"
@@ -212,16 +225,57 @@ def _changed(random: Random, data: dict[str, Any]) -> dict[str, Any]:
     """A later version of the layout, every change of which apply makes in place."""
     later = copy.deepcopy(data)
     for array in later["arrays"].values():
-        if array["level"] in ("raid5", "raid6"):
+        if array["level"] in PARITY:
             array["stripe_cache_size"] = 2048
         if array.get("bitmap") and array["initial_sync"] == "run":  # while a sync is held, apply refuses
             array["bitmap"] = "none" if array["bitmap"] == "internal" else "internal"
+        if "initial_sync" in array and random.random() < 0.5:
+            array |= {"sync_speed_min": "2MB/s", "sync_speed_max": "400MB/s"}
         array["read_ahead"] = "4MiB"
+    _spare_changed(random, later["arrays"].get("main", {}))
+    for group in later.get("volume_groups", {}).values():
+        for volume in group["volumes"].values():
+            if random.random() < 0.5:
+                volume["read_ahead"] = "1MiB"
     for name, each in later["filesystems"].items():
         each["options"] = ["noatime", "nodev"]
         if each["type"] in ("ext2", "ext3", "ext4"):
             each |= {"label": f"new-{name}", "reserved": "1%"}
+        elif each["type"] in UNUSED and random.random() < 0.6:
+            each["label"] = f"NEW-{name}".upper() if each["type"] == "vfat" else f"new-{name}"
     for each in later.get("swap", {}).values():
         each["priority"] += 4
+        if "device" in each and random.random() < 0.5:
+            each["label"] = "new-swap"
     later["monitoring"] = {"mail": ADDRESS, "scrub": "monthly"}
     return later
+
+
+def _spare_changed(random: Random, array: dict[str, Any]) -> None:
+    """A spare less, or one more, where the array may have one and there is a disk for it."""
+    if "initial_sync" not in array or random.random() < 0.4:
+        return
+    if "spares" in array:
+        del array["spares"]
+        return
+    taken = {*array["members"], array.get("journal")}
+    free = [f"k{n}.a" for n in range(DISKS) if f"k{n}.a" not in taken]
+    if free and array["members"][0].startswith("k"):
+        array["spares"] = free[:1]
+
+
+def put_out_of_use(before: str, after: str) -> list[str]:
+    """The commands after which a changed label can be written: of some kinds only while nothing uses what has it."""
+    if not before:
+        return []
+    first, later = yaml.safe_load(before), yaml.safe_load(after)
+    found = [
+        f"umount {each['mount']}"
+        for name, each in later["filesystems"].items()
+        if each["type"] in UNUSED and each.get("label") != first["filesystems"][name].get("label")
+    ]
+    swaps = later.get("swap", {}).items()
+    return (
+        found
+        + ["swapoff -a" for name, each in swaps if each.get("label") != first["swap"][name].get("label")][:1]
+    )

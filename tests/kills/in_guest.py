@@ -249,14 +249,20 @@ def interrupt(case):
     note["code"] = code
     note["said"] = said()[-1500:] if master is None else ""
     time.sleep(what["pause"])
+    restored(case, kind, note)
+    return note | again(case, draw)
+
+
+def again(case, draw):
+    """Kills the apply that goes on, as often as it is drawn."""
+    what, times = case["adversity"], 0
     for share in what["again"]:
         pid, _ = start(command(case))
         if until(case, pid, share, draw) is None:
-            killed(kind, pid, draw)
+            killed(what["kind"], pid, draw)
             wait(pid)
-            note["again"] = note.get("again", 0) + 1
-    restored(case, kind, note)
-    return note
+            times += 1
+    return {"again": times}
 
 
 def act(case, kind, pid, master, draw, disk):
@@ -622,6 +628,7 @@ def main():
         case "prepare":
             outcome["said"] = sh(case["script"])
             outcome |= {"decoys": decoys(), "files": files()}
+            sh(case["then"])
         case "reference":
             case["agreed"] = []
             if case["consents"]:  # the list of a run that nobody disturbed yet
@@ -652,6 +659,8 @@ def main():
             time.sleep(600)
         case _:
             note = interrupt(case) if case["do"] == "case" else {}
+            if case["do"] == "goes on":
+                note = again(case, random.Random(case["adversity"]["draw"]))
             outcome |= {"note": note, **converge(case, note)}
             if case["adversity"]["kind"] == "disk pulled":  # apply does not wait for a rebuild
                 sh("; ".join(f"timeout 120 mdadm --wait {link}" for link in own_arrays()))

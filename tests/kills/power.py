@@ -246,7 +246,8 @@ def _outcome(
     refit(twin, [*own, *_logged(index + 1, cases), *decoys()])
     twin.start_again(timeout=PATIENCE)
     stands = in_guest(twin, do="stands", **case)
-    outcome = in_guest(twin, do="converge", adversity=adversity.to_data(), **case)
-    outcome["note"] = {"interrupted": not stands["closed"], "open": stands["open"]}
+    case |= {"records": cases[index][0].records}
+    outcome = in_guest(twin, do="goes on", adversity=adversity.to_data(), **case)
+    outcome["note"] |= {"interrupted": not stands["closed"], "open": stands["open"]}
     outcome["decoys"] = _hashes(outcome["decoys"])  # the kernel counts the sectors of one boot
     return outcome

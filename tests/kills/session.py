@@ -18,7 +18,7 @@ from raidplan.twin.server import Disk, HostError, Twin, TwinError, end_of, insta
 from raidplan.twin.server.recipe import PACKAGES, Recipe
 from tests.kills.adversity import CONVERGED, LOST, OPEN, PERSON, STUCK, Adversity
 from tests.kills.cases import Case, by_sector
-from tests.kills.family import DISKS, HOST, OLD, PREFIX, SIZE, Drawn
+from tests.kills.family import DISKS, HOST, OLD, PREFIX, SIZE, Drawn, put_out_of_use
 from tests.kills.predicted import Journal, foreseeable, predicted, predicted_if_won, targets
 from tests.kills.unflushed import Torn
 from tests.machine.initramfs import quick_initramfs
@@ -164,7 +164,8 @@ def prepared(twin: Twin, drawn: Drawn, prefix: str = "") -> dict[str, Any]:
         if done.returncode:
             raise Void(done.stderr[-1500:])
         script = f"{KEPT}; {SYNCED}; sync"
-    found = in_guest(twin, do="prepare", script=script, **about(drawn, prefix))
+    then = "; ".join(put_out_of_use(drawn.before, drawn.text)) or ":"
+    found = in_guest(twin, do="prepare", script=script, then=then, **about(drawn, prefix))
     if harmed := differing(found["decoys"], first["decoys"]):
         raise Harmed(f"before the layout itself: {harmed}")
     return found
@@ -324,6 +325,7 @@ def judged(outcome: Mapping[str, Any], to: Reference, adversity: Adversity) -> d
         "open": note.get("open", []),
         "at": note.get("at"),
         "won": note.get("won"),
+        "again": note.get("again", 0),
         "missed": note.get("missed", ""),
         "applies": outcome.get("applies", 0),
         "broken": bool(outcome.get("broken")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -29,7 +30,7 @@ from tests.kills.adversity import (
     draw_adversity,
 )
 from tests.kills.cases import adversity_of, cases
-from tests.kills.family import FULL, OLD, Drawn, draw, sound
+from tests.kills.family import FULL, OLD, Drawn, draw, put_out_of_use, sound
 from tests.kills.predicted import predicted, predicted_if_won
 from tests.kills.record import CUTTERS, JUDGES, add, digest, generator, generators, read, table
 from tests.kills.session import Reference, differing, judged
@@ -56,14 +57,27 @@ def test_a_seed_draws_the_same_again(drawn: list[Any]) -> None:
 def test_the_family_has_everything_that_it_is_to_have(drawn: list[Any]) -> None:
     layouts = [yaml.safe_load(each.text) for each in drawn]
     arrays = [array for layout in layouts for array in layout["arrays"].values()]
-    assert {array["level"] for array in arrays} == {"raid0", "raid1", "raid5", "raid6", "raid10", "linear"}
+    assert {array["level"] for array in arrays} == {
+        "raid0",
+        "raid1",
+        "raid4",
+        "raid5",
+        "raid6",
+        "raid10",
+        "linear",
+    }
     assert {array.get("consistency") for array in arrays} >= {"ppl", "journal"}
     assert {array.get("metadata") for array in arrays} >= {"0.90", "1.0", "1.1", "1.2"}
     assert {each.sector for each in drawn} == {512, 4096}
     for each, layout in zip(drawn, layouts, strict=True):
         blocks = {disk.get("logical_block", 512) for disk in layout["hardware"]["disks"].values()}
         assert blocks == {each.sector} and each.prefix == {512: "K", 4096: "Q"}[each.sector]
-    assert any("left" in layout["arrays"] for layout in layouts), "nested"
+    nested = {
+        tuple(layout["arrays"][name]["level"] for name in ("left", "main"))
+        for layout in layouts
+        if "left" in layout["arrays"]
+    }
+    assert len(nested) > 1
     types = {each["type"] for layout in layouts for each in layout["filesystems"].values()}
     assert types == {"ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "f2fs"}
     assert any("volume_groups" in layout for layout in layouts)
@@ -76,10 +90,51 @@ def test_the_family_has_everything_that_it_is_to_have(drawn: list[Any]) -> None:
     assert "none" not in checks, "an array of somebody else is there, whose check that would end"
 
 
+def differ(drawn: Drawn) -> Iterator[str]:
+    """What a later version of a layout changes, without the names."""
+
+    def walk(old: Any, new: Any, path: str) -> Iterator[str]:
+        for key in {*old, *new}:
+            one, other = old.get(key), new.get(key)
+            if isinstance(one, dict) and isinstance(other, dict):
+                kind = other.get("type", "") if path == ".filesystems" else "*"
+                yield from walk(one, other, f"{path}.{key if path == '' else kind}")
+            elif one != other:
+                yield f"{path}.{key} {'gone' if other is None else 'new' if one is None else 'other'}"
+
+    yield from walk(yaml.safe_load(drawn.before), yaml.safe_load(drawn.text), "")
+
+
+def test_every_change_in_place_is_drawn() -> None:
+    changed = [each for each in map(draw, range(300)) if each.kind == "change"]
+    seen = {change for each in changed for change in differ(each)}
+    assert seen >= {".arrays.*.spares gone", ".arrays.*.spares new", ".arrays.*.sync_speed_min new", ".arrays.*.sync_speed_max new",
+                    ".volume_groups.*.*.*.read_ahead new", ".swap.*.label new",
+                    *(f".filesystems.{kind}.label new" for kind in ("ext4", "xfs", "vfat", "f2fs"))}  # fmt: skip
+    for each in changed:
+        commands = put_out_of_use(each.before, each.text)
+        mounted = {each.rpartition("/")[2] for each in commands if each.startswith("umount")}
+        later, first = yaml.safe_load(each.text), yaml.safe_load(each.before)
+        labels = {
+            name
+            for name, made in later["filesystems"].items()
+            if made["type"] in ("xfs", "vfat", "f2fs")
+            and made.get("label") != first["filesystems"][name].get("label")
+        }
+        assert mounted == labels
+        labelled = any("label" in made for made in later.get("swap", {}).values())
+        assert ("swapoff -a" in commands) == labelled
+    assert put_out_of_use("", changed[0].text) == []
+
+
 def test_every_adversity_is_drawn_and_predicted() -> None:
     every = [draw_adversity(seed) for seed in range(400)]
     assert {case.kind for case in every} == {*KILLS, *SIGNALS, *OTHERS}
-    assert any(case.again for case in every) and all(0 < case.share < 1.1 for case in every)
+    again = {case.kind for case in every if case.again}
+    assert again == {*KILLS, *SIGNALS, "root full"} and any(
+        draw_adversity(seed, power=True).again for seed in range(20)
+    )
+    assert all(0 < case.share < 1.1 for case in every)
     drawn = next(each for each in map(draw, range(99)) if each.kind == "fresh")
     persons = {case.kind for case in every if predicted(drawn, case, []) == PERSON}
     assert persons == {*PLANTED}
