@@ -154,16 +154,14 @@ class _Told:
 
 def _cut_power(
     twin: TwinWithLog, own: Mapping[str, Path], told: _Told, adversity: Adversity, random: Random
-) -> dict[str, int]:
+) -> tuple[dict[str, int], dict[str, int]]:
     """Once the script says so, and then a disk has writes that it has not flushed, mostly one of the layout; at the latest when the
-    apply ends. The numbers of these writes."""
+    apply ends. How many writes of each disk may be lost, and how many are."""
     every = {**own, ROOT: twin.root}
     while not told.has(REACHED, ENDED):
         time.sleep(0.002)
-    begun, pid = time.monotonic(), twin.pid
-    if pid is None:
-        raise TwinError("the machine ended by itself")
-    unflushed = Unflushed(pid, {disk: log_of(file) for disk, file in every.items()})
+    begun = time.monotonic()
+    unflushed = Unflushed({disk: log_of(file) for disk, file in every.items()})
     alone = random.random() < ALONE  # the journal on the root disk is written all the time
     tries = [(own if alone else every, random.choice((1, 1, 2, 4)), adversity.pause)]
     tries += [(own, 1, adversity.pause + LONGEST), (every, 1, adversity.pause + 2 * LONGEST)]
@@ -171,11 +169,11 @@ def _cut_power(
     def over(seconds: float) -> bool:
         return time.monotonic() > begun + seconds or told.has(ENDED)
 
-    if not any(unflushed.wait(watched, least, partial(over, seconds)) for watched, least, seconds in tries):
-        unflushed.freeze_whole()
-    told.fails()
+    any(unflushed.wait(watched, least, partial(over, seconds)) for watched, least, seconds in tries)
+    if not told.has(ENDED):
+        told.fails()
     twin.power_cut()
-    return unflushed.writes
+    return unflushed.settled()
 
 
 def _loses(
@@ -235,13 +233,15 @@ def _outcome(
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(in_guest, twin, do="begin", **case)
         try:
-            writes = _cut_power(twin, files, _Told(twin, running), adversity, random)
+            writes, dropped = _cut_power(twin, files, _Told(twin, running), adversity, random)
         finally:
             twin.power_cut()
         with suppress(TwinError):
             running.result()
     lost, of_root = _loses(twin, files, writes, random)
-    more |= {"lost_writes": lost, "lost_writes_of_root": of_root, "unflushed": sum(writes.values())}
+    of_root += dropped.pop(ROOT)
+    more |= {"lost_writes": lost + sum(dropped.values()), "lost_writes_of_root": of_root}
+    more |= {"unflushed": sum(writes.values())}
     own = disks(_prefix(index), cases[index][0].drawn.sector)
     refit(twin, [*own, *_logged(index + 1, cases), *decoys()])
     twin.start_again(timeout=PATIENCE)

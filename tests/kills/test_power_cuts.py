@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from threading import Thread, Timer
@@ -13,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+from raidplan.twin.server import lose_unflushed
 from raidplan.twin.server.unflushed import log_of
 from tests.kills import in_guest
 from tests.kills.adversity import draw_adversity
@@ -27,22 +26,10 @@ WRITE, FLUSHED = (0, 0, ONE), (FLUSH, 0, b"")
 Entry = tuple[int, int, bytes]
 
 
-@pytest.fixture
-def pid() -> Iterator[int]:
-    """A machine, as far as signals go."""
-    with subprocess.Popen(["sleep", "60"]) as machine:
-        yield machine.pid
-        machine.kill()
-
-
-def state(pid: int) -> str:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-
-
 def logs(folder: Path, **entries: tuple[Entry, ...]) -> dict[str, Path]:
     found = {disk: folder / f"{disk}.log" for disk in entries}
     for disk, file in found.items():
-        file.write_bytes(log(*entries[disk]) if entries[disk] else b"")
+        file.write_bytes(log(*entries[disk])[:-SECTOR] if entries[disk] else b"")
     return found
 
 
@@ -68,9 +55,9 @@ def test_what_came_after_the_last_flush_is_unflushed(
     file = logs(tmp_path, disk=())["disk"]
     growing = Log(file)
     for number in range(1, len(entries) + 1):
-        file.write_bytes(log(*entries[:number]))
+        file.write_bytes(log(*entries[:number])[:-SECTOR])
         growing.unflushed()
-    assert (growing.unflushed(), growing.count) == (later, len(entries))
+    assert (growing.unflushed(), growing.entries) == (later, len(entries))
     assert Log(file).unflushed() == later
 
 
@@ -79,8 +66,7 @@ def test_an_entry_that_is_counted_before_it_is_written_is_waited_for(tmp_path: P
     whole = file.read_bytes()
     file.write_bytes(whole[:SECTOR] + bytes(2 * SECTOR) + whole[3 * SECTOR :])
     growing = Log(file)
-    with pytest.raises(Torn):
-        growing.unflushed()
+    assert growing.unflushed() == 0
     file.write_bytes(whole[: 4 * SECTOR])  # of the last one there is less than was counted
     assert growing.unflushed() == 1
     file.write_bytes(whole)
@@ -90,38 +76,56 @@ def test_an_entry_that_is_counted_before_it_is_written_is_waited_for(tmp_path: P
         Log(file).unflushed()
 
 
+@pytest.mark.parametrize(("entries", "kept", "dropped"), [
+    ((WRITE, None, WRITE, WRITE), 1, 2),
+    ((WRITE, FLUSHED, WRITE, None, (DISCARD, 0, ONE)), 1, 0),
+    ((WRITE, None, WRITE, None, WRITE), 1, 2),
+    ((WRITE, WRITE), 2, 0),
+    ((None, WRITE), 0, 1),
+    ((WRITE, None, WRITE, FLUSHED), None, None),
+    ((WRITE, None, (FUA, 0, ONE)), None, None),
+])  # fmt: skip
+def test_a_log_ends_before_an_entry_that_was_never_written(
+    tmp_path: Path, entries: tuple[Entry | None, ...], kept: int | None, dropped: int | None
+) -> None:
+    """It had no answer, and nothing after it was flushed; else nobody could tell what was."""
+    disk = tmp_path / "own.img"
+    disk.write_bytes(bytes(4 * SECTOR))
+    parts = [log()[:SECTOR]]
+    parts += [bytes(2 * SECTOR) if each is None else log(each)[SECTOR:-SECTOR] for each in entries]
+    log_of(disk).write_bytes(b"".join(parts)[:16] + len(entries).to_bytes(8, "little") + b"".join(parts)[24:])
+    settled = Log(log_of(disk))
+    if kept is None:
+        with pytest.raises(Torn):
+            settled.settle()
+        return
+    assert (settled.settle(), settled.unflushed()) == (dropped, kept)
+    assert lose_unflushed(disk, lambda _: False) == kept
+
+
 @pytest.mark.parametrize("least", [1, 2])
-def test_the_machine_stands_once_a_watched_disk_has_unflushed_writes_and_not_before(
-    tmp_path: Path, pid: int, least: int
+def test_it_is_time_once_a_watched_disk_has_unflushed_writes_and_not_before(
+    tmp_path: Path, least: int
 ) -> None:
     files = logs(tmp_path, own=(WRITE, FLUSHED), root=(WRITE,))
-    unflushed = Unflushed(pid, files)
+    unflushed = Unflushed(files)
     flushed = (WRITE, FLUSHED, WRITE, FLUSHED)
     every = [flushed, (*flushed, *[WRITE] * least)]
     for number, entries in enumerate(every):
-        Timer(0.2 * (number + 1), grows, [files[OWN], log(*entries)]).start()
+        Timer(0.2 * (number + 1), grows, [files[OWN], log(*entries)[:-SECTOR]]).start()
     began = time.monotonic()
     assert unflushed.wait([OWN], least, lambda: time.monotonic() > began + 20)
-    assert unflushed.writes == {OWN: least, "root": 1} and state(pid) == "T"
-    assert time.monotonic() - began > 0.3
+    assert time.monotonic() - began > 0.3 and unflushed.settled() == (
+        {OWN: least, "root": 1},
+        {OWN: 0, "root": 0},
+    )
 
 
-def test_it_runs_on_where_all_is_flushed(tmp_path: Path, pid: int) -> None:
+def test_where_all_is_flushed_it_is_over_at_last(tmp_path: Path) -> None:
     files = logs(tmp_path, own=(WRITE, FLUSHED), root=(WRITE,))
-    unflushed, end = Unflushed(pid, files), time.monotonic() + 0.3
+    unflushed, end = Unflushed(files), time.monotonic() + 0.3
     assert not unflushed.wait([OWN], 1, lambda: time.monotonic() > end)
-    assert state(pid) != "T"
-    unflushed.freeze_whole()
-    assert state(pid) == "T" and unflushed.writes == {OWN: 0, "root": 1}
-
-
-def test_a_log_that_is_not_whole_is_looked_at_again(tmp_path: Path, pid: int) -> None:
-    files = logs(tmp_path, own=(WRITE, WRITE))
-    whole = files[OWN].read_bytes()
-    files[OWN].write_bytes(whole[:SECTOR] + bytes(2 * SECTOR) + whole[3 * SECTOR :])
-    Timer(0.2, grows, [files[OWN], whole]).start()
-    unflushed, end = Unflushed(pid, files), time.monotonic() + 20
-    assert unflushed.wait([OWN], 1, lambda: time.monotonic() > end) and unflushed.writes == {OWN: 2}
+    assert unflushed.settled()[0] == {OWN: 0, "root": 1}
 
 
 @pytest.mark.parametrize(("writes", "lost"), [
@@ -152,7 +156,7 @@ def test_where_there_are_unflushed_writes_one_is_lost(
 ) -> None:
     disk = tmp_path / "own.img"
     disk.write_bytes(bytes(4 * SECTOR))
-    log_of(disk).write_bytes(log(*own))
+    log_of(disk).write_bytes(log(*own)[:-SECTOR])
     writes = {OWN: Log(log_of(disk)).unflushed(), ROOT: len([each for each in root if each == WRITE])}
 
     class Off:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
+import struct
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from raidplan.twin.server.unflushed import _DISCARD, _ENTRY, _FLUSH, _FUA, _MAGIC, _SUPERBLOCK
@@ -13,115 +13,107 @@ from raidplan.twin.server.unflushed import _DISCARD, _ENTRY, _FLUSH, _FUA, _MAGI
 COUNTED = 16
 """The place of the number of entries in a log, in bytes."""
 LOOKS = 0.001
-"""Seconds between two looks at the numbers of entries: a program's writes and the flush after them are a few milliseconds apart."""
+"""Seconds between two looks at the logs: a program's writes and the flush after them are a few milliseconds apart."""
 
 
 class Torn(Exception):
-    """An entry that QEMU counts is not written yet, and one after it is: a moment later it is there."""
+    """A flush is logged after an entry that QEMU counted and never wrote: nobody can tell what was flushed."""
 
 
 class Log:
-    """The log of one disk of a machine that runs, read on from where the last look ended."""
+    """The log of one disk of a machine that runs, read on from where the last look ended.
+
+    QEMU appends to an empty file: an entry is there, or zeroes or nothing are in its place.
+    """
 
     def __init__(self, file: Path) -> None:
-        self._file, self._seen, self._at, self._later = file, 0, 0, 0
-
-    @property
-    def count(self) -> int:
-        """The number of entries that QEMU has counted; it may be about to write the last ones."""
-        with self._file.open("rb") as file:
-            return int.from_bytes(os.pread(file.fileno(), 8, COUNTED), "little")
+        self._file, self._at, self.entries, self.later = file, 0, 0, 0
+        self._size = -1
 
     def unflushed(self) -> int:
-        """How many writes came after the last flush, in a machine that is frozen. Raises Torn, and ValueError for what is no log."""
+        """How many writes came after the last flush, as far as entries are there. Raises ValueError for what is no log."""
+        size = self._file.stat().st_size
+        if size == self._size and self._at >= size:
+            return self.later
+        self._size = size
+        with self._file.open("rb") as file:
+            for flags, data, end in _walk(file.fileno(), self._at, size):
+                self.later = 0 if flags & _FLUSH else self.later
+                self.later += data and not flags & _FUA
+                self.entries, self._at = self.entries + 1, end
+        return self.later
+
+    def settle(self) -> int:
+        """Of a machine that is off: lets the log end before an entry that was never written, and so had no answer. What came after that
+        is lost. How many writes these are. Raises Torn, and ValueError for what is no log.
+        """
+        self.unflushed()
         size = self._file.stat().st_size
         if not size:
             return 0
-        with self._file.open("rb") as file:
-            magic, _, count, sector = _SUPERBLOCK.unpack(os.pread(file.fileno(), _SUPERBLOCK.size, 0))
-            if magic != _MAGIC:
-                raise ValueError(f"{self._file} is no log of writes")
-            while self._seen < count and (at := self._at or sector) + sector <= size:
-                _, length, flags, _ = _ENTRY.unpack(os.pread(file.fileno(), _ENTRY.size, at))
-                if not length and not flags:
-                    raise Torn(f"{self._file}, entry {self._seen} of {count}")
-                end = at + sector + (0 if flags & _DISCARD else length * sector)
-                if end > size:
-                    break
-                self._take(flags, end > at + sector)
-                self._seen, self._at = self._seen + 1, end
-        return self._later
+        with self._file.open("r+b") as file:
+            sector = _sector(file.fileno())
+            dropped, at = 0, self._at or sector
+            while at < size:
+                if not os.pread(file.fileno(), sector, at).strip(b"\0"):
+                    at += sector
+                    continue
+                more = [*_walk(file.fileno(), at, size)]
+                if any(flags & (_FLUSH | _FUA) for flags, _, _ in more):
+                    raise Torn(f"{self._file}: a flush after an entry that is not there")
+                dropped += sum(data for _, data, _ in more)
+                at = more[-1][2] if more else size
+            file.seek(COUNTED)
+            file.write(struct.pack("<Q", self.entries))
+        return dropped
 
-    def _take(self, flags: int, data: bool) -> None:
-        if flags & _FLUSH:
-            self._later = 0
-        self._later += data and not flags & _FUA
+
+def _sector(log: int) -> int:
+    """The size of a sector in a log. Raises ValueError for what is none."""
+    magic, _, _, sector = _SUPERBLOCK.unpack(
+        os.pread(log, _SUPERBLOCK.size, 0).ljust(_SUPERBLOCK.size, b"\0")
+    )
+    if magic != _MAGIC:
+        raise ValueError("this is no log of writes")
+    return int(sector)
+
+
+def _walk(log: int, at: int, size: int) -> Iterator[tuple[int, bool, int]]:
+    """The flags of each entry, whether it has data, and where it ends: from a place, or the beginning, to the first that is not there."""
+    if not size or not os.pread(log, 8, 0).strip(b"\0"):
+        return
+    sector = _sector(log)
+    at = at or sector
+    while at + sector <= size:
+        _, length, flags, _ = _ENTRY.unpack(os.pread(log, _ENTRY.size, at))
+        end = at + sector + (0 if flags & _DISCARD else length * sector)
+        if not (length or flags) or end > size:
+            return
+        yield flags, end > at + sector, end
+        at = end
 
 
 class Unflushed:
-    """The disks of a machine with the numbers of their unflushed writes; it is frozen for each exact look.
-
-    A process that is stopped by a signal flushes nothing by itself, as QEMU does at its own command `stop`.
+    """The disks of a machine with the numbers of their unflushed writes. It is not stopped for a look: QEMU flushes all disks at its own
+    command `stop`, and some of its writes fail at a signal.
     """
 
-    def __init__(self, pid: int, logs: Mapping[str, Path]) -> None:
-        self.writes: dict[str, int] = dict.fromkeys(logs, 0)
-        self._pid = pid
+    def __init__(self, logs: Mapping[str, Path]) -> None:
         self._logs = {disk: Log(file) for disk, file in logs.items()}
-        self._counts = {disk: log.count for disk, log in self._logs.items()}
 
     def wait(self, watched: Iterable[str], least: int, over: Callable[[], bool]) -> bool:
-        """Freezes the machine once the `watched` disks have at least so many unflushed writes; whether that came before it was `over`.
-
-        Where it did not, the machine runs.
-        """
-        watched = [*watched]
-        first = True
-        while not over():
-            counts = {disk: self._logs[disk].count for disk in watched}
-            if first or counts.items() - self._counts.items():
-                self._counts |= counts
-                whole = self.freeze()
-                if whole and sum(self.writes[disk] for disk in watched) >= least:
-                    return True
-                first = not whole
-                self._thaw()
+        """Until the `watched` disks have at least so many unflushed writes; whether that came before it was `over`."""
+        logs = [self._logs[disk] for disk in watched]
+        while sum(log.unflushed() for log in logs) < least:
+            if over():
+                return False
             time.sleep(LOOKS)
-        return False
-
-    def freeze(self) -> bool:
-        """Stops the machine where it is, and counts; whether the logs can be read whole."""
-        os.kill(self._pid, signal.SIGSTOP)
-        while not _stands(self._pid):
-            time.sleep(LOOKS / 10)
-        try:
-            self.writes = {disk: log.unflushed() for disk, log in self._logs.items()}
-        except Torn:
-            return False
         return True
 
-    def freeze_whole(self, tries: int = 200) -> None:
-        """As `freeze`, at a moment at which every log can be read whole. Raises Torn."""
-        for _ in range(tries):
-            if self.freeze():
-                return
-            self._thaw()
-            time.sleep(5 * LOOKS)
-        raise Torn("no log could be read whole")
-
-    def _thaw(self) -> None:
-        os.kill(self._pid, signal.SIGCONT)
-
-
-def _stands(pid: int) -> bool:
-    """Every thread is stopped, also those in the kernel, or the process has ended."""
-    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
-        try:
-            if stat.read_text().rpartition(")")[2].split()[0] not in "TtZX":
-                return False
-        except OSError:  # the thread has ended
-            continue
-    return True
+    def settled(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Of a machine that is off: the unflushed writes in each log, and those that are lost already. Raises Torn, ValueError."""
+        dropped = {disk: log.settle() for disk, log in self._logs.items()}
+        return {disk: log.later for disk, log in self._logs.items()}, dropped
 
 
 def lost_of(writes: Mapping[str, int], own: Iterable[str], draw: Callable[[int], int]) -> tuple[str, int]:
