@@ -196,12 +196,12 @@ def _cut(
     to, _ = cases[index]
     prefix = _prefix(index)
     case = about(to.drawn, prefix, to.agreed)
-    prepared(twin, to.drawn, prefix)
+    stood = prepared(twin, to.drawn, prefix)
     before, random = in_guest(twin, do="look", **case), Random(adversity.draw)
     step = moment(to.journal, adversity)
     case |= {"first": before["records"], "step": step}
     case |= {"wanted": before["records"] + adversity.share * to.records}
-    here = replace(to, decoys=_hashes(before["decoys"]), files=before["files"])
+    here = replace(to, decoys=_hashes(stood["decoys"]), files=stood["files"])
     more: dict[str, Any] = {"predicted": predictions(to, adversity), "step": step}
     more |= {"lost_writes": 0, "lost_writes_of_root": 0}
     try:

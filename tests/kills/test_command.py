@@ -65,10 +65,8 @@ class Servers:
         monkeypatch.setattr(session, "reference", self.reference)
         monkeypatch.setattr(session, "in_guest", self.outcome)
         monkeypatch.setattr(power, "_outcome", self.outcome)
-        monkeypatch.setattr(power, "prepared", lambda *words: None)
-        monkeypatch.setattr(
-            power, "in_guest", lambda *words, **more: {"records": 0, "decoys": {}, "files": {}}
-        )
+        monkeypatch.setattr(power, "prepared", lambda *words: {"decoys": {}, "files": {}})
+        monkeypatch.setattr(power, "in_guest", lambda *words, **more: {"records": 0})
         monkeypatch.setattr(power, "made_ready", lambda twin: None)
         monkeypatch.setattr(power.TwinWithLog, "start", self.server)
         monkeypatch.setattr(command, "say", self.said.append)
