@@ -163,7 +163,7 @@ def _cut_power(
     begun = time.monotonic()
     unflushed = Unflushed({disk: log_of(file) for disk, file in every.items()})
     alone = random.random() < ALONE  # the journal on the root disk is written all the time
-    tries = [(own if alone else every, random.choice((1, 1, 2, 4)), adversity.pause)]
+    tries = [(own if alone else every, random.choice((1, 1, 2, 4, 8)), adversity.pause)]
     tries += [(own, 1, adversity.pause + LONGEST), (every, 1, adversity.pause + 2 * LONGEST)]
 
     def over(seconds: float) -> bool:
