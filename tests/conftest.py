@@ -76,8 +76,8 @@ def lock_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def without_the_keeper_of_this_machine() -> Iterator[None]:
-    """A machine that is lent out can have a first process which it shows to nobody, root included; a server has none such."""
+def without_a_hidden_first_process() -> Iterator[None]:
+    """Some virtual machines hide their first process from root as well, so that every test of uses would find it; a server does not."""
     processes = in_use.processes
     hidden = [each for each in processes() if each.name == "1" and not os.access(each / "root/.", os.F_OK)]
     with pytest.MonkeyPatch.context() as patch:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.guest_of_kills import JOURNAL, LAYOUT, Guest, case, outcome
 from tests.kills import in_guest
 from tests.kills.adversity import CONVERGED, LOST, OPEN, PERSON, STUCK, Adversity
 from tests.kills.family import Drawn, draw
@@ -20,52 +21,9 @@ def guest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_guest.time, "sleep", lambda seconds: None)
 
 
-class Guest:
-    """Gives one answer after the other, and keeps what it was asked."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: tuple[int, str]) -> None:
-        self.asked: list[list[str]] = []
-        self.shell: list[str] = []
-        monkeypatch.setattr(
-            in_guest, "start", lambda argv, tty=False: (self.asked.append(argv) or len(self.asked), None)
-        )
-        monkeypatch.setattr(in_guest, "wait", lambda pid, seconds=900: answers[pid - 1][0])
-        monkeypatch.setattr(in_guest, "said", lambda: answers[len(self.asked) - 1][1])
-        monkeypatch.setattr(in_guest, "sh", lambda line: self.shell.append(line) or "")
-
-
-def case(kind: str = "kill all", agreed: tuple[str, ...] = ()) -> dict[str, Any]:
-    return {
-        "apply": ["raidplan", "apply", "f", "--confirm", "kills"],
-        "agreed": agreed,
-        "adversity": {"kind": kind, "disk": 0},
-        "host": "h",
-    }
-
-
-LAYOUT = """
-arrays: {main: {level: LEVEL, members: [k0.a, k1.a]SPARE}}
-filesystems: {top: {device: main, type: ext4, mount: /srv/top}, plain: {device: k2.b, type: ext4, mount: /srv/plain}}
-"""
-ORDER = ["disk.k0.partition", *(f"other.{n}" for n in range(6)), "array.main.create", "array.main.open", "filesystem.top.make",
-         "filesystem.plain.make", "filesystem.top.mount", "filesystem.plain.mount", *(f"more.{n}" for n in range(8))]  # fmt: skip
-JOURNAL = [(kind, step) for step in ORDER for kind in ("intent", "ended")]
-
-
 def to(journal: Any = JOURNAL) -> Reference:
     text = LAYOUT.replace("LEVEL", "raid1").replace("SPARE", "")
     return Reference(Drawn(1, "fresh", text), [], journal, {"lvs": ["a"]}, {}, {})
-
-
-def outcome(result: str, **more: Any) -> dict[str, Any]:
-    return {
-        "result": result,
-        "look": {"lvs": ["a"]},
-        "decoys": {},
-        "files": {},
-        "note": {"interrupted": True},
-        **more,
-    }
 
 
 def test_what_nothing_predicted_is_counted_as_neither() -> None:

@@ -15,6 +15,7 @@ from raidplan.apply.refusal import refusal
 from raidplan.render import journal_words, refusal_words
 from raidplan.render.refusals import refusal_text
 from tests.apply.sentences import advice_text
+from tests.guest_of_kills import Guest, case
 from tests.kills import in_guest
 from tests.kills.adversity import CONVERGED, LOST, PERSON, STUCK
 
@@ -40,29 +41,6 @@ def guest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(in_guest, "EVENTS", str(tmp_path / "events"))
     monkeypatch.setattr(in_guest, "refusals", lambda: [{"code": "gone", "remedy": "Look."}])
     monkeypatch.setattr(in_guest.time, "sleep", lambda seconds: None)
-
-
-class Guest:
-    """Gives one answer after the other, and keeps what it was asked."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: tuple[int, str]) -> None:
-        self.asked: list[list[str]] = []
-        self.shell: list[str] = []
-        monkeypatch.setattr(
-            in_guest, "start", lambda argv, tty=False: (self.asked.append(argv) or len(self.asked), None)
-        )
-        monkeypatch.setattr(in_guest, "wait", lambda pid, seconds=900: answers[pid - 1][0])
-        monkeypatch.setattr(in_guest, "said", lambda: answers[len(self.asked) - 1][1])
-        monkeypatch.setattr(in_guest, "sh", lambda line: self.shell.append(line) or "")
-
-
-def case(kind: str = "kill all", agreed: tuple[str, ...] = ()) -> dict[str, Any]:
-    return {
-        "apply": ["raidplan", "apply", "f", "--confirm", "kills"],
-        "agreed": agreed,
-        "adversity": {"kind": kind, "disk": 0},
-        "host": "h",
-    }
 
 
 DONE = [(0, "done"), (0, "already matches the layout; nothing to do")]

@@ -11,19 +11,11 @@ import pytest
 import yaml
 
 from raidplan.review import pipeline
+from tests.guest_of_kills import JOURNAL, LAYOUT
 from tests.kills import in_guest
 from tests.kills.adversity import CONVERGED, OPEN, PERSON, Adversity
 from tests.kills.family import DISKS, Drawn, draw
 from tests.kills.predicted import STAY, foreseeable, predicted, targets, users_of
-
-LAYOUT = """
-arrays: {main: {level: LEVEL, members: [k0.a, k1.a]SPARE}}
-filesystems: {top: {device: main, type: ext4, mount: /srv/top}, plain: {device: k2.b, type: ext4, mount: /srv/plain}}
-"""
-ORDER = ["disk.k0.partition", *(f"other.{n}" for n in range(6)), "array.main.create", "array.main.open", "filesystem.top.make",
-         "filesystem.plain.make", "filesystem.top.mount", "filesystem.plain.mount", *(f"more.{n}" for n in range(8))]  # fmt: skip
-JOURNAL = [(kind, step) for step in ORDER for kind in ("intent", "ended")]
-
 
 DRAWS = range(100)
 MOVES = next(seed for seed in DRAWS if Random(f"stays {seed}").random() >= STAY)

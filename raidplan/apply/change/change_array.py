@@ -59,14 +59,8 @@ def spares(difference: Difference) -> Iterator[Step]:
     by_identity = {identity_of(node, made): node for node in difference.step.guard}
     failed = [by_identity[each] for each in planned if each in texts(difference.found.get("faulty"))]
     if failed:  # it belongs to the array until it is removed, with a superblock that nobody may write over
-        add = (
-            fill(command, {"node": difference.called, "new": node})
-            for node in failed
-            for command in SPARE_ADDED.commands
-        )
-        raise NotInPlace(
-            "commands", commands=(fill(FAILED_REMOVED, {"node": difference.called}), *add), conditions=()
-        )
+        removed = fill(FAILED_REMOVED, {"node": difference.called})
+        raise NotInPlace("commands", commands=(removed, *_by_hand(difference, failed)), conditions=())
     for identity in (each for each in planned if each not in now):
         yield from _added(difference, identity, by_identity[identity])
     members = texts(difference.step.proof.expect.get("members")) if difference.step.proof else []
@@ -97,8 +91,7 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
         before = (clear.id,)
     elif _is_own_spare(uuid, identity, difference.machine):
         # Somebody took it out; it has no data, but nobody but a person knows why.
-        commands = (fill(each, {"node": difference.called, "new": node}) for each in SPARE_ADDED.commands)
-        raise NotInPlace("commands", commands=(*commands,), conditions=())
+        raise NotInPlace("commands", commands=_by_hand(difference, [node]), conditions=())
     yield difference.then(
         verb,
         f"add {node} to {difference.step.targets[0]} as a spare",
@@ -107,6 +100,15 @@ def _added(difference: Difference, identity: str, node: str) -> Iterator[Step]:
         targets=(node,),
         guard=(node,),
         destroys=(everything_on(node),),
+    )
+
+
+def _by_hand(difference: Difference, devices: Sequence[str]) -> tuple[str, ...]:
+    """The commands with which a person adds the spares."""
+    return tuple(
+        fill(command, {"node": difference.called, "new": device})
+        for device in devices
+        for command in SPARE_ADDED.commands
     )
 
 

@@ -174,20 +174,19 @@ def carriers_on(step: Step, machine: Machine) -> list[Carrier]:
 def with_all_disks(refusals: Iterable[Refusal], plan: Plan, present: Collection[str]) -> Iterator[Refusal]:
     """The refusals; of an array of which a disk is not there now, without a command: it may have the superblock that the others lost."""
     below = disks_below(plan)
+    arrays = {
+        step.because: below[step.id]
+        for step in plan.steps
+        if step.creates and step.proof and step.proof.kind == "array"
+    }
     for each in refusals:
-        steps = [
-            step
-            for step in plan.steps
-            if step.because == each.place and step.proof and step.proof.kind == "array"
-        ]
-        away = {disk for step in steps for disk in below[step.id]} - {*present}
-        if each.code == "superblocks-lost" and away:
+        away = arrays.get(each.place, frozenset()) - {*present} if each.code == "superblocks-lost" else ()
+        if away:
             figures = {
                 key: value for key, value in each.figures.items() if key in ("began", "devices", "node")
             }
-            yield replace(each, case="disks-away", figures=figures | {"away": tuple(sorted(away))})
-        else:
-            yield each
+            each = replace(each, case="disks-away", figures=figures | {"away": tuple(sorted(away))})
+        yield each
 
 
 def _is_as_planned(step: Step, machine: Machine) -> bool:
