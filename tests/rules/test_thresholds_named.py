@@ -82,7 +82,7 @@ NO_THRESHOLD = {
     "candidates.ALIKE": "bounds the work of a hint",
     "harmless.BOUNDS": "the limits of the rules about links, which have tests of their own",
     "candidates.TRIED": "bounds the work of a hint",
-    "free.MOST_VISITED": "bounds the work of a hint",
+    "free_devices.MOST_VISITED": "bounds the work of a hint",
     "mount_options.WRITTEN": "the wait that raidplan writes, said in a hint",
     "volumes.STEP": "the kernel's step of a read-ahead, counted in",
 }
