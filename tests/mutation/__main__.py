@@ -45,7 +45,7 @@ def main() -> int:
         for module in SHARED:
             import_module(module)
         sys.pycache_prefix, sys.dont_write_bytecode = folder, False  # every trial imports the same modules
-        seen = _kept(arguments.seen, files)
+        seen = _kept(arguments.seen, files, arguments.tests)
         uses = Uses({str(file.resolve()): file.read_text() for file in files})
         tasks = [(mutant, to_ask(mutant, seen.lines, seen.seconds, uses)) for mutant in chosen]
         results = dict(_tried(tasks, arguments.jobs))
@@ -56,6 +56,12 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("targets", nargs="*", default=TARGETS, help="modules or folders of modules")
+    parser.add_argument(
+        "--tests",
+        nargs="+",
+        default=TESTS,
+        help="files or folders of tests that are asked, for other targets",
+    )
     parser.add_argument("--sample", type=int, default=300, help="how many mutants; 0 for all")
     parser.add_argument("--seed", type=int, default=1, help="which ones")
     parser.add_argument(
@@ -69,26 +75,26 @@ def _files(target: Path) -> list[Path]:
     return sorted(target.rglob("*.py")) if target.is_dir() else [target]
 
 
-def _kept(file: Path | None, files: Sequence[Path]) -> Seen:
+def _kept(file: Path | None, files: Sequence[Path], tests: Sequence[str]) -> Seen:
     """What was learned the last time, if it was kept."""
     if file and file.exists():
         kept = pickle.loads(file.read_bytes())
         assert isinstance(kept, Seen)
         return kept
-    seen = _learn(files)
+    seen = _learn(files, tests)
     if file:
         file.write_bytes(pickle.dumps(seen))
     return seen
 
 
-def _learn(files: Sequence[Path]) -> Seen:
+def _learn(files: Sequence[Path], tests: Sequence[str]) -> Seen:
     """What each test runs; in a process of its own, so that none of the modules is imported here."""
     here, there = FORK.Pipe(duplex=False)
 
     def run() -> None:
         quickly()
         seen = Seen(frozenset(str(file.resolve()) for file in files))
-        pytest.main([*OPTIONS, *TESTS], plugins=[seen])
+        pytest.main([*OPTIONS, *tests], plugins=[seen])
         there.send(seen)
 
     process = FORK.Process(target=run)
