@@ -195,8 +195,8 @@ def archived(image):
 
 
 SHOWN = re.compile(r"(main/)?((usr/)?lib/udev|etc|conf|scripts|hooks|cryptroot)/.*")
-DRAWN = re.compile(r"(main/)?var/cache/.*")
-"""ldconfig keeps times there."""
+DRAWN = re.compile(r"(main/)?(var/cache|etc/lvm/(archive|backup))/.*")
+"""ldconfig keeps times there, LVM the history of each group under drawn names."""
 
 
 CONF = re.compile(r"(main/)?etc/mdadm/mdadm\.conf")
@@ -229,11 +229,12 @@ def content(file):
 def listed(files, rest, prefix):
     """A line for each file that is configuration, and one for all others and the rest; serials are those of any server."""
     lines, others = [], hashlib.sha256(rest)
+    files = {name: content for name, content in files.items() if not DRAWN.fullmatch(name)}
     for name, content in sorted(files.items()):
         if SHOWN.fullmatch(name):
             content = content.replace(f"{prefix}-".encode(), b"K-")
             lines.append(f"{name} {hashlib.sha256(content).hexdigest()[:16]}")
-        elif not DRAWN.fullmatch(name):
+        else:
             others.update(f"{name}\n".encode() + hashlib.sha256(content).digest())
     return [*lines, f"{len(files)} files, the others {others.hexdigest()[:16]}"]
 

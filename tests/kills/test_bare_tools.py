@@ -112,13 +112,24 @@ def test_an_initramfs_that_is_packed_as_a_whole_is_unpacked(
     assert bare_tools.in_initramfs(str(image), "P7")[0] == "no mdadm.conf (unmkinitramfs: no)"
 
 
-def test_what_its_own_tool_unpacks_counts_but_for_what_ldconfig_draws() -> None:
+def test_what_its_own_tool_unpacks_counts_but_for_what_ldconfig_and_lvm_draw() -> None:
+    drawn = {
+        "var/cache/ldconfig/aux-cache": b"1",
+        "etc/lvm/backup/kv": b"1",
+        "etc/lvm/archive/kv_00000-17.vg": b"1",
+    }
     first = bare_tools.listed(
-        {"etc/fstab": b"K-1", "usr/bin/sh": b"a", "var/cache/ldconfig/aux-cache": b"1"}, b"", "K"
+        {"etc/fstab": b"K-1", "etc/lvm/lvm.conf": b"", "usr/bin/sh": b"a"} | drawn, b"", "K"
     )
-    same = {"etc/fstab": b"Q-1", "usr/bin/sh": b"a", "var/cache/ldconfig/aux-cache": b"2"}
+    again = {
+        "var/cache/ldconfig/aux-cache": b"2",
+        "etc/lvm/backup/kv": b"2",
+        "etc/lvm/archive/kv_00000-4.vg": b"2",
+        "etc/lvm/archive/kv_00001-5.vg": b"3",
+    }
+    same = {"etc/fstab": b"Q-1", "etc/lvm/lvm.conf": b"", "usr/bin/sh": b"a"} | again
     assert bare_tools.listed(same, b"", "Q") == first
-    for name in ("etc/fstab", "usr/bin/sh"):
+    for name in ("etc/fstab", "etc/lvm/lvm.conf", "usr/bin/sh"):
         assert bare_tools.listed({**same, name: b"other"}, b"", "Q") != first
 
 
