@@ -17,6 +17,7 @@ from tests.kills import in_guest
 from tests.kills.adversity import draw_adversity
 from tests.kills.power import ROOT, WRITES, _loses, moment
 from tests.kills.root_disk import TwinWithLog
+from tests.kills.session import Void, failure
 from tests.kills.unflushed import Log, Torn, Unflushed, lost_of
 from tests.twin.write_log import DISCARD, FLUSH, FUA, SECTOR, log
 
@@ -96,8 +97,10 @@ def test_a_log_ends_before_an_entry_that_was_never_written(
     log_of(disk).write_bytes(b"".join(parts)[:16] + len(entries).to_bytes(8, "little") + b"".join(parts)[24:])
     settled = Log(log_of(disk))
     if kept is None:
-        with pytest.raises(Torn):
+        with pytest.raises(Torn) as torn:
             settled.settle()
+        with pytest.raises(Void):  # it says nothing of raidplan
+            failure(torn.value, tmp_path / "console.log")
         return
     assert (settled.settle(), settled.unflushed()) == (dropped, kept)
     assert lose_unflushed(disk, lambda _: False) == kept

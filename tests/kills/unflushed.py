@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from raidplan.twin.server import HostError
 from raidplan.twin.server.unflushed import _DISCARD, _ENTRY, _FLUSH, _FUA, _MAGIC, _SUPERBLOCK
 
 COUNTED = 16
@@ -16,8 +17,10 @@ LOOKS = 0.001
 """Seconds between two looks at the logs: a program's writes and the flush after them are a few milliseconds apart."""
 
 
-class Torn(Exception):
-    """A flush is logged after an entry that QEMU counted and never wrote: nobody can tell what was flushed."""
+class Torn(HostError):
+    """A flush is logged after an entry that QEMU counted and never wrote: nobody can tell what was flushed. A QEMU that is killed
+    answers some of its last writes with an error, which no disk does that loses power, and may take requests for some moments after.
+    """
 
 
 class Log:
