@@ -204,8 +204,15 @@ def test_a_finished_xfs_is_known_where_it_cannot_be_made_again(
 
 @pytest.mark.parametrize(
     "told",
-    [["-E", "stride=4"], ["-E", "stripe_width=4"], ["-b", "4096"], ["-b", "4096", "-E", "stride=128,stripe_width=256"]],
-    ids=["512e", "512e that tells the best size alone", "4Kn", "array"],
+    [
+        ["-E", "nodiscard"],
+        ["-E", "nodiscard,stride=4"],
+        ["-E", "nodiscard,stripe_width=4"],
+        ["-b", "4096", "-E", "nodiscard"],
+        ["-b", "4096", "-E", "nodiscard,stride=128,stripe_width=256"],
+        ["-b", "4096", "-E", "stride=128,stripe_width=256"],
+    ],
+    ids=["512", "512e", "512e that tells the best size alone", "4Kn", "array", "array before Linux 4.12"],
 )  # fmt: skip
 def test_a_label_has_what_the_device_tells_mke2fs(told: list[str], tmp_path: Path) -> None:
     made = image_of(*MADE["label of a random key"], tmp_path)

@@ -30,8 +30,9 @@ ALWAYS = [
     ("vfat", "partition with sectors of 4 KiB"),
     ("btrfs", "partition"),
     ("f2fs", "disk with sectors of 4 KiB"),
+    ("label of a random key", "disk"),
 ]
-"""The start of the partition, its sectors, the UUID that libblkid knows already, the sectors again."""
+"""The start of the partition, its sectors, the UUID that libblkid knows already, the sectors again, a discard that leaves no zeroes."""
 DRAWN, CUTS = 1, 12
 """So many of the others are drawn every day; so many writes of each with `--long`, for all of them are cut on images."""
 

@@ -20,7 +20,6 @@ from tests.kills.adversity import CONVERGED, LOST, OPEN, PERSON, STUCK, Adversit
 from tests.kills.cases import Case, by_sector
 from tests.kills.family import DISKS, HOST, OLD, PREFIX, SIZE, Drawn, put_out_of_use
 from tests.kills.predicted import Journal, foreseeable, predicted, predicted_if_won, targets
-from tests.kills.unflushed import Torn
 from tests.machine.initramfs import quick_initramfs
 from tests.machine.look import NODE
 from tests.machine.servers import SIDE_BY_SIDE
@@ -75,7 +74,7 @@ class Harmed(Void):
     """Even the uninterrupted apply costs somebody else a sector, or a file: each apply does, and no case could show it."""
 
 
-FAILURES = (TwinError, Void, ValueError, KeyError, TypeError, OSError, struct.error, Torn)
+FAILURES = (TwinError, Void, ValueError, KeyError, TypeError, OSError, struct.error)
 """What comes of a server that does not boot or answer, of a script that fails in it or tells something else than an outcome, and of logs
 that cannot be read."""
 

@@ -18,8 +18,8 @@ LOOKS = 0.001
 
 
 class Torn(HostError):
-    """A flush is logged after an entry that QEMU counted and never wrote: nobody can tell what was flushed. A QEMU that is killed
-    answers some of its last writes with an error, which no disk does that loses power, and may take requests for some moments after.
+    """A flush is logged after an entry that QEMU counted and never wrote: nobody can tell what was flushed. It was seen once, of a
+    QEMU that was killed: the console of the server had errors of its last writes, which a disk does not answer that loses power.
     """
 
 
