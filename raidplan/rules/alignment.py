@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidplan.base.findings import Edit, Severity
+from raidplan.base.findings import Edit, Path, Severity
 from raidplan.base.levels import LEVELS
 from raidplan.base.size import exact, human
 from raidplan.base.words import counted, listed
@@ -54,12 +54,15 @@ def whole_disk_on_uefi(topology: Topology) -> Iterator[Hit]:
     for name, path, array in arrays(topology):
         disks = _whole_disks(topology, array)
         if disks:
+            hint, edits = _in_partitions(
+                topology, name, path, "each disk gets a partition of type Linux RAID"
+            )
             yield Hit(
                 (*path, "whole_disks"),
                 f"{listed(disks)} of {name} have no partition table, which UEFI firmware may try to repair: "
                 "some boards overwrite the superblock",
-                "so that each disk gets a partition of type Linux RAID",
-                edits=(Edit((*path, "whole_disks"), None),),
+                hint or "so that each disk gets a partition of type Linux RAID",
+                edits=edits,
             )
 
 
@@ -93,19 +96,22 @@ def no_slack_for_replacement(topology: Topology) -> Iterator[Hit]:
         if disks:
             sizes = [topology.layout.hardware.disks[disk].size for disk in disks]
             slack = slack_bytes(min(size for size in sizes if size)) if any(sizes) else MOST_SLACK
-            left, above = (
-                f"a partition leaves {human(slack)} at the end of each disk",
-                _stripes_over(topology, name),
-            )
+            left = f"a partition leaves {human(slack)} at the end of each disk"
+            hint, edits = _in_partitions(topology, name, path, left)
             yield Hit(
                 (*path, "whole_disks"),
                 f"{name} takes {counted(len(disks), 'disk')} to the last sector: a replacement that is smaller by "
                 "one is refused",
-                f"decide together with {above}, whose members stay equal if all do so: {left}"
-                if above
-                else f"for {left}",
-                edits=() if above else (Edit((*path, "whole_disks"), None),),
+                hint or f"for {left}",
+                edits=edits,
             )
+
+
+def _in_partitions(topology: Topology, name: str, path: Path, gain: str) -> tuple[str, tuple[Edit, ...]]:
+    """The edit that gives an array partitions of its disks; the decision in place of it, where the array is a member of a raid0."""
+    if above := _stripes_over(topology, name):
+        return f"decide together with {above}, whose members stay equal if all do so: {gain}", ()
+    return "", (Edit((*path, "whole_disks"), None),)
 
 
 def _stripes_over(topology: Topology, name: str) -> str:

@@ -36,6 +36,8 @@ from tests.apply.superblocks import superblock
 from tests.apply.uses import uses_of
 from tests.images import MIB, image, put, tool
 
+pytestmark = pytest.mark.in_turn(10)
+
 CLOCK = 1_790_000_000
 SIZE = 64 * MIB
 LAYOUT = f"""\

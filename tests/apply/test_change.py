@@ -30,7 +30,7 @@ from tests.apply.runs import apply, end, impatient, in_order, machine
 from tests.apply.sentences import sentences
 from tests.apply.simulated import Killed, Simulated
 
-pytestmark = pytest.mark.in_turn(24)
+pytestmark = pytest.mark.in_turn(16)
 
 __all__ = ["impatient"]
 

@@ -28,7 +28,7 @@ from tests.apply.uses import uses_of
 from tests.images import MIB, PLACES, image, member, put, superblock, tool
 
 pytestmark = [
-    pytest.mark.in_turn(16),
+    pytest.mark.in_turn(8),
     pytest.mark.root,
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices"),
 ]

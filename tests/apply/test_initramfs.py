@@ -154,6 +154,7 @@ def test_what_is_missing_is_said(tool: str, said: str, root: Path) -> None:
     assert said in renew(NAMED, Scratch(root, tool))
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("tool", ["works", "makes half of it"])
 def test_killed_at_every_effect_and_resumed(tool: str, root: Path) -> None:
     hooked(root, f'echo "$1 $2" >>{root}/heard')

@@ -67,7 +67,7 @@ def as_it_is(world: Simulated) -> object:
     return arrays, {kind: found for kind, found in objects.items() if found}, rest
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("named", [True, False], ids=["its own initramfs", "one that knows no names"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_killed_at_every_effect_and_booted(

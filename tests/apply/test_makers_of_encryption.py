@@ -20,7 +20,7 @@ from tests.apply.makers import ENDED, LAYOUT, Cut, Maker, drawn, holds, step_of
 from tests.images import image
 from tests.luks_images import FAST
 
-pytestmark = pytest.mark.in_turn(8)
+pytestmark = pytest.mark.in_turn(3)
 
 TEXT = "encryption: {c: {device: d.p, key: {file: /etc/keys/k}}}\nswap: {f: {device: c}}"
 SIZE = 32 * MIB

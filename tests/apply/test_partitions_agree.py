@@ -33,6 +33,8 @@ from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Simulated, State
 from tests.diff.layouts import fates, side, thing, ways
 
+pytestmark = pytest.mark.in_turn(8)
+
 __all__ = ["impatient"]
 
 SIZE = 4096 * MIB

@@ -20,6 +20,8 @@ from tests.apply.earlier import boot_that_knows_no_names, plan_of, standing
 from tests.apply.runs import apply, end, impatient, machine
 from tests.apply.simulated import Killed, Simulated, State
 
+pytestmark = pytest.mark.in_turn(6)
+
 __all__ = ["impatient"]
 
 LOOK = "udevadm trigger --settle --action=change --name-match"

@@ -23,6 +23,8 @@ from tests.apply.runs import apply, impatient, machine
 from tests.apply.simulated import Killed, Simulated, State
 from tests.apply.stacks import GIB, plan_of
 
+pytestmark = pytest.mark.in_turn(3)
+
 __all__ = ["impatient"]
 
 

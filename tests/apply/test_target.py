@@ -323,6 +323,7 @@ def test_systemd_boot_without_its_package_on_the_running_system_is_refused(
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(
     ("text", "filled"),
     [

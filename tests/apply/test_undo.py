@@ -29,7 +29,7 @@ from tests.apply.scratch import Scratch
 from tests.apply.sentences import sentences
 from tests.apply.simulated import Killed
 
-pytestmark = [pytest.mark.slow, pytest.mark.in_turn(4)]
+pytestmark = [pytest.mark.slow, pytest.mark.in_turn(2)]
 
 T = TypeVar("T")
 root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices")

@@ -19,7 +19,7 @@ from tests.ci.action import ACTION, INSTALL, ROOT, SHIM, STEPS, Run
 from tests.ci.layouts import BAD, DISKS, GOOD, OF_FILE, git
 from tests.render.runner import commands
 
-pytestmark = [pytest.mark.slow, pytest.mark.in_turn(13)]
+pytestmark = [pytest.mark.slow, pytest.mark.in_turn(5)]
 
 SCRATCH = "version: 1\nhost: h\nhardware: {disks: {d<0-1>: {serial: S<1>, size: 3000592982016B}}}\narrays: {a: {level: raid0, members: [d<0-1>]}}\n"
 """A warning."""

@@ -14,7 +14,7 @@ import pytest
 from raidplan.cli import run
 from raidplan.facts import run as processes
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.in_turn(6)]
 
 HARDWARE = "disks: {d<0-3>: {serial: S<1>, size: 3TB}}\n"
 LAYOUT = "version: 1\nhost: h\nhardware: h.hardware.yaml\narrays: {a: {level: raid1, members: [d<0-1>]}}\nfilesystems: {f: {device: a, type: xfs, mount: /srv}}\n"

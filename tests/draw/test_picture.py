@@ -20,6 +20,8 @@ from raidplan.topology.resolve import DISKS
 from tests.draw.layouts import MANY, layouts, topology
 from tests.examples import EXAMPLES
 
+pytestmark = pytest.mark.in_turn(20)
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 

@@ -10,6 +10,8 @@ from raidplan.facts.arrays import uuid_of
 from raidplan.facts.block import IDENTIFIERS, instance_of
 from raidplan.facts.problem import Problem
 
+pytestmark = pytest.mark.in_turn(7)
+
 
 def test_few_processes(server):
     server.read(units=("fstrim.timer",))

@@ -15,6 +15,8 @@ from raidplan.facts.prove import Deviation, differences
 from raidplan.facts.uses import User
 from raidplan.plan.step import Proof
 
+pytestmark = pytest.mark.in_turn(16)
+
 S0 = "01234567-89ab-cdef-0123-456789abcdef"
 
 

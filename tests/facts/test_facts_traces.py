@@ -19,6 +19,8 @@ from raidplan.facts.block import read_at
 from raidplan.facts.traces import EDGE, SAMPLES, SMALL, Place, read_traces, reads_erased, words
 from tests.images import KIB, MIB, PLACES, UUID, image, member, put, superblock, tool, traces
 
+pytestmark = pytest.mark.in_turn(40)
+
 SIZE = 64 * MIB
 LARGE = SMALL + 64 * MIB
 GPT = "label: gpt\nsize=16MiB\nsize=24MiB\n"

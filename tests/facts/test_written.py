@@ -23,6 +23,8 @@ from raidplan.facts.written import reader_of
 from tests.images import put, superblock
 from tests.luks_images import UUID, formatted
 
+pytestmark = pytest.mark.in_turn(12)
+
 SIZE, HEADER = 22 * MIB, 16 * MIB
 INSIDE = SIZE - HEADER
 DATA = MIB

@@ -29,6 +29,8 @@ from tests.kills.family import Drawn
 from tests.kills.record import read, table
 from tests.kills.session import Reference, Void
 
+pytestmark = pytest.mark.in_turn(10)
+
 
 def test_a_number_has_its_parts_and_the_other_way() -> None:
     for each in (Case(7, 703, 2), Case(7301, 9999, 99), Case(1, 0, 0)):

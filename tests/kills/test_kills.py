@@ -35,6 +35,8 @@ from tests.kills.predicted import predicted, predicted_if_won
 from tests.kills.record import CUTTERS, JUDGES, add, digest, generator, generators, read, table
 from tests.kills.session import Reference, differing, judged
 
+pytestmark = pytest.mark.in_turn(9)
+
 SEEDS = range(100)
 
 

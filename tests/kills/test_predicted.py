@@ -17,6 +17,8 @@ from tests.kills.adversity import CONVERGED, OPEN, PERSON, Adversity
 from tests.kills.family import DISKS, Drawn, draw
 from tests.kills.predicted import STAY, foreseeable, predicted, targets, users_of
 
+pytestmark = pytest.mark.in_turn(10)
+
 DRAWS = range(100)
 MOVES = next(seed for seed in DRAWS if Random(f"stays {seed}").random() >= STAY)
 
@@ -96,9 +98,9 @@ def test_a_storm_is_in_place_of_a_pull_of_which_nothing_can_be_said() -> None:
     assert foreseeable(everywhere, pull, JOURNAL) == replace(pull, kind="udev storm")
 
 
-def test_the_end_of_every_random_pull_is_said_before_the_run(tmp_path: Path) -> None:
+def test_the_end_of_every_random_pull_is_said_before_the_run(tmp_path: Path, dice: Random | None) -> None:
     """With a journal that has the steps in the order of the plan, as that of an apply has them but for what runs side by side."""
-    for drawn in map(draw, range(40)):
+    for drawn in map(draw, range(40) if dice is None else dice.sample(range(10**6), 6)):
         steps = [
             step
             for step in _plan(tmp_path, drawn.text)

@@ -11,7 +11,7 @@ from raidplan.base.size import MIB, TIB
 from raidplan.twin.loops import DiskFile, LoopsRefused, Record, Stopped, down, losetup, up
 from raidplan.twin.loops.folder import Folder
 
-pytestmark = [pytest.mark.root, pytest.mark.in_turn(14)]
+pytestmark = [pytest.mark.root, pytest.mark.in_turn(8)]
 
 
 def sector_of(node):

@@ -10,7 +10,7 @@ from raidplan.facts.run import CommandFailed
 from raidplan.twin.loops import Stopped, down, losetup, up
 from raidplan.twin.loops.folder import Folder
 
-pytestmark = [pytest.mark.root, pytest.mark.in_turn(3)]
+pytestmark = [pytest.mark.root, pytest.mark.in_turn(1)]
 
 
 class Steps:

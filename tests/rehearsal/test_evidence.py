@@ -17,6 +17,8 @@ from raidplan.twin.rehearsal.rig import GIVEN, READY, Rig
 from tests.rehearsal.conftest import LAYOUT, SERVER, Rehearsal
 from tests.rehearsal.stand_in import Faulty
 
+pytestmark = pytest.mark.in_turn(32)
+
 MIRROR = LAYOUT.replace("swap: {mirror: {device: mirror}}", "  mirror: {device: mirror, type: ext4, mount: /srv/mirror}")  # fmt: skip
 SWAP = Path("examples/rio-swap-mistake.yaml").read_text()
 """Whose machine dies with a disk."""

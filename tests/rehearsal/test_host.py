@@ -24,6 +24,8 @@ from raidplan.twin.rehearsal.subject import Subject, subject_of
 from raidplan.twin.server.digests import DIGESTS, keep_digests
 from raidplan.twin.server.image import FILES
 
+pytestmark = pytest.mark.in_turn(20)
+
 PAIR = "examples/raid1-pair.yaml"
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from raidplan.twin.rehearsal import places, witness
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.in_turn(8)]
 
 
 @pytest.fixture(params=["512", "4096"])

@@ -16,7 +16,7 @@ from release import debian
 from release.wheel import COMPLETION
 from tests.examples import EXAMPLES
 
-pytestmark = [pytest.mark.slow, pytest.mark.network]
+pytestmark = [pytest.mark.slow, pytest.mark.network, pytest.mark.in_turn(4)]
 ROOT = Path(__file__).parents[2]
 
 

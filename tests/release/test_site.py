@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.in_turn(1)
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -57,6 +57,7 @@ LED = {
     577374607: "a raid6 of two members was thought to survive the loss of both",
     573587572: "a larger member is not rebuilt within a day",
     684061712: "one member of a raid0 alone leaves room at the end of its disks, and they are unequal then",
+    427122160: "the same for the sake of firmware that repairs disks",
     269558444: "a disk that nobody can find took another's place",
     399809391: "what was said of two arrays was new where it was said of one",
     499814971: "two members behind a multiplier were an even load, and another had none",

@@ -19,6 +19,8 @@ from raidplan.twin.server import BuildError, install_raidplan
 from raidplan.twin.server.install import FOLDER, PROGRAM, package
 from raidplan.twin.server.ssh import Result
 
+pytestmark = pytest.mark.in_turn(2)
+
 SOURCE = Path(raidplan.__file__).parent
 
 

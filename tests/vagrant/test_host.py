@@ -13,6 +13,8 @@ from types import ModuleType
 
 import pytest
 
+pytestmark = pytest.mark.in_turn(4)
+
 VAGRANT = Path(__file__).resolve().parents[2] / "vagrant"
 STAYS = "exec sleep 60"
 VIRSH = """\

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.in_turn(24)
+pytestmark = pytest.mark.in_turn(16)
 
 ROOT = Path(__file__).resolve().parents[2]
 VAGRANT = ROOT / "vagrant"
