@@ -12,7 +12,7 @@ from raidplan.geometry.gpt import MOST_SLACK, slack_bytes
 from raidplan.geometry.md_member import default_data_offset
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
-from raidplan.rules.lib.subjects import arrays, places, redundant
+from raidplan.rules.lib.subjects import arrays, places, redundant, striped_over
 from raidplan.topology import Topology
 
 
@@ -108,17 +108,11 @@ def no_slack_for_replacement(topology: Topology) -> Iterator[Hit]:
 
 
 def _in_partitions(topology: Topology, name: str, path: Path, gain: str) -> tuple[str, tuple[Edit, ...]]:
-    """The edit that gives an array partitions of its disks; the decision in place of it, where the array is a member of a raid0."""
-    if above := _stripes_over(topology, name):
-        return f"decide together with {above}, whose members stay equal if all do so: {gain}", ()
+    """The edit that gives an array partitions of its disks; the decision in place of it, where a raid0 above needs equal members."""
+    if above := striped_over(topology, name):
+        together = f"decide for all disks below {above} at once, so that its members have equal sizes"
+        return f"{together}: without 'whole_disks' {gain}", ()
     return "", (Edit((*path, "whole_disks"), None),)
-
-
-def _stripes_over(topology: Topology, name: str) -> str:
-    """The raid0 that an array is a member of; empty if it is of none."""
-    user = topology.used_by.get(name)
-    above = topology.layout.arrays.get(str(user.path[1])) if user and user.path[0] == "arrays" else None
-    return str(user.path[1]) if user and above and LEVELS[above.level].zoned else ""
 
 
 @rule(Severity.NOTE)
@@ -155,14 +149,15 @@ def nested_array_off_stripe(topology: Topology) -> Iterator[Hit]:
         off = [leg for leg in legs if offset % topology.devices[leg].stripe]
         if off:
             stripe = topology.devices[off[0]].stripe
-            logged = array.policy == "journal"  # which metadata 1.0 cannot have
+            # A journal cannot have metadata 1.0, and the members of a raid0 are to have equal sizes.
+            kept = array.policy == "journal" or striped_over(topology, name)
             yield Hit(
                 (*path, "members"),
                 f"the data of {name} begin {exact(offset)} into {listed(off, last=' and ')}, "
                 f"{human(offset % stripe)} into a stripe of {exact(stripe)}",
-                "choose 2, 4 or 8 data disks for them" if logged else "whose data begin at 0",
+                "choose 2, 4 or 8 data disks for them" if kept else "whose data begin at 0",
                 related=places("array", ("arrays",), off),
-                edits=() if logged else (Edit((*path, "metadata"), "1.0"),),
+                edits=() if kept else (Edit((*path, "metadata"), "1.0"),),
             )
 
 

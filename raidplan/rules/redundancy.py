@@ -11,7 +11,7 @@ from raidplan.base.words import counted
 from raidplan.layout.kinds.array import Array
 from raidplan.rules.lib.engine import Hit, rule
 from raidplan.rules.lib.exchange import safe_spare
-from raidplan.rules.lib.subjects import array_disks, arrays, footing, redundant
+from raidplan.rules.lib.subjects import array_disks, arrays, footing, redundant, striped_over
 from raidplan.topology import Topology
 
 WIDE = {"raid4": 8, "raid5": 8, "raid6": 16}
@@ -89,7 +89,8 @@ def degenerate_parity(topology: Topology) -> Iterator[Hit]:
         if parity == 1 and count == 2:
             kinds = {topology.layout.hardware.disks[disk].rotational for disk in array_disks(topology, array)}
             plain = array.journal is None and name in topology.devices and not kinds >= {True, False}
-            edits = _mirror(path, array) if plain else ()
+            # A mirror has no chunk that its size is a multiple of, as parity has.
+            edits = _mirror(path, array) if plain and not striped_over(topology, name) else ()
             yield Hit(
                 (*path, "level"),
                 f"{name} is {array.level} of 2 members: a mirror that computes parity",

@@ -16,7 +16,7 @@ from raidplan.rules import CATALOGUE, Rule
 from tests.conftest import COUNTED
 from tests.examples import EXAMPLES
 from tests.rules.drawn import drawn
-from tests.rules.hints import failed_hints
+from tests.rules.hints import failed_hints, findings
 from tests.rules.stages import of_a_page, whole
 
 DECISIONS = Path(__file__).with_name("decisions.txt")
@@ -76,6 +76,45 @@ LED = {
 @pytest.mark.parametrize("seed", LED)
 def test_hints_that_led_into_another_finding_once_can_be_followed(seed: int, tmp_path: Path) -> None:
     assert failed_hints(drawn(Random(seed)), tmp_path) == [], LED[seed]
+
+
+MACHINE = """version: 1
+host: h
+hardware:
+  firmware: uefi
+  disks: {d<0-3><0-7>: {size: 3TB, serial: S<1><2>, physical_block: 4096, rotational: true}}
+monitoring: {scrub: monthly, mail: root@example.org}
+filesystems: {f: {device: top, type: xfs, mount: /srv}}
+"""
+LEGS = "a: {level: raid10, members: [d0<0-3>], whole_disks: true}, b: {level: raid10, members: [d1<0-3>], whole_disks: true}"
+BELOW_A_RAID0 = {
+    "members": f"arrays: {{{LEGS}, top: {{level: raid0, members: [a, b]}}}}",
+    "encrypted": f"arrays: {{{LEGS}, top: {{level: raid0, members: [ca, cb]}}}}\n"
+    "encryption: {ca: {device: a, key: {file: /etc/k}}, cb: {device: b, key: {file: /etc/k}}}",
+    "halves of mirrors": f"arrays: {{{LEGS}, l: {{level: raid10, members: [d2<0-3>]}}, o: {{level: raid10, members: [d3<0-3>]}}, "
+    "p: {level: raid1, members: [a, l]}, q: {level: raid1, members: [b, o]}, top: {level: raid0, members: [p, q]}}",
+    "parity of two": "arrays: {a: {level: raid5, members: [d0<0-1>], chunk: 64MiB}, b: {level: raid5, members: [d0<2-3>], chunk: 64MiB}, "
+    "top: {level: raid0, members: [a, b]}}",
+    "stripes of parity": "arrays: {l<0-3>: {level: raid5, members: [d<1><0-5>]}, "
+    "m: {level: raid0, members: [l<0-1>]}, q: {level: raid0, members: [l<2-3>]}, top: {level: raid0, members: [m, q]}}",
+}
+"""Arrays that a raid0 stands on: an edit of one of them would make it smaller or larger than the others."""
+
+
+@pytest.mark.parametrize("arrays", BELOW_A_RAID0.values(), ids=BELOW_A_RAID0)
+def test_no_hint_makes_the_members_of_a_raid0_unequal(arrays: str, tmp_path: Path) -> None:
+    file = tmp_path / "striped.yaml"
+    file.write_text(MACHINE + arrays)
+    layout = plain(file)
+    assert layout is not None and failed_hints(layout, tmp_path) == []
+
+
+def test_a_raid0_of_whole_disks_gets_partitions(tmp_path: Path) -> None:
+    """Nothing else has to be as large as it."""
+    file = tmp_path / "direct.yaml"
+    file.write_text(f"{MACHINE}arrays: {{top: {{level: raid0, members: [d0<0-3>], whole_disks: true}}}}")
+    (found,) = [each for each in findings(check(str(file))) if each.rule == "whole-disk-on-uefi"]
+    assert found.edits
 
 
 def test_what_is_left_to_a_person_begins_with_the_decision(

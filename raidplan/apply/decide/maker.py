@@ -11,8 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 from pathlib import Path
 from shutil import disk_usage
 from tempfile import TemporaryFile
@@ -20,10 +19,10 @@ from typing import IO
 
 from raidplan.apply.decide.own_sectors import of_encryption, of_physical_volume
 from raidplan.base.filesystems import FILESYSTEMS
-from raidplan.base.filesystems.ext import BY_DEVICE, own_of_device
 from raidplan.base.filesystems.type import FilesystemType
 from raidplan.base.reader import Own, Reader, either, same_as, unerased, without
 from raidplan.base.size import MIB, SECTOR
+from raidplan.facts import luks
 from raidplan.facts.host import memory_free
 from raidplan.facts.machine import Trace
 from raidplan.facts.run import run
@@ -79,8 +78,13 @@ def own_sectors(
     if proof and proof.kind == "physical_volume":
         yield of_physical_volume(proof, read)
     elif proof and proof.kind == "encryption" and proof.expect.get("type") == "plain":
-        with ExitStack() as files:
-            yield _of_label(step, size, clock, read, files)
+        # It is no file system for anybody, so where it cannot be made again nothing on the device is ours.
+        with _remake(step, size, clock, read) as again:
+            yield (
+                FILESYSTEMS[luks.LABEL].own_again(again)
+                if again and clock
+                else (lambda offset, sector: False)
+            )
     elif proof and proof.kind == "encryption":
         yield of_encryption(proof, read, was_blank=was_blank)
     elif (kind and kind.repeats and clock) or (proof and proof.kind == "swap"):
@@ -88,21 +92,6 @@ def own_sectors(
             yield either(own, again and (kind.own_again(again) if kind else same_as(again)))
     else:
         yield own
-
-
-def _of_label(step: Step, size: int, clock: int, read: Reader, files: ExitStack) -> Own:
-    """A function that recognises the sectors of the label in front of what has a random key; none, where it cannot be made again.
-
-    It is no file system for anybody, so it is made with what mke2fs takes from the device: that is tried in turn.
-    """
-    assert isinstance(step.action, Run)
-    first, *others = step.action.argv
-    made: list[Own | None] = []
-    for more in BY_DEVICE if clock else ():
-        alike = replace(step, action=step.action._replace(argv=(first, *more, *others)))
-        again = files.enter_context(_remake(alike, size, clock, read))
-        made.append(own_of_device(again) if again else None)
-    return reduce(either, made, None) or (lambda offset, sector: False)
 
 
 def pristine(step: Step, size: int, clock: int, read: Reader, *, erased: bool = False) -> bool:

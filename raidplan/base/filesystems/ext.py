@@ -24,12 +24,34 @@ FIRST_INODES = 16
 """mke2fs makes fewer: ten reserved ones, lost+found, and the orphan file."""
 HASH_SEED, CHECKSUM = (0xEC, 0xFC), (0x1FC, 0x200)
 """The fields that differ in a copy of the superblock from run to run: `s_hash_seed` in its first sector, `s_checksum` in its second."""
-STRIDE, STRIPE_WIDTH = (0x164, 0x166), (0x170, 0x174)
-"""`s_raid_stride` and `s_raid_stripe_width`, in the first sector of a superblock."""
 INODE = 256
 """Bytes of an inode, in every file system that a plan makes."""
 INODE_CHECKSUMS = ((0x7C, 0x7E), (0x82, 0x84))
 """`l_i_checksum_lo` and `i_checksum_hi` of `struct ext2_inode_large`."""
+
+
+def label_argv(node: str, uuid: str, size: int) -> tuple[str, ...]:
+    """The command that puts a label of `size` bytes in front of what has a random key.
+
+    Nothing is left to the device: not the blocks (of 4 KiB, which any sectors allow), not the stride, and no discard, after which
+    the inodes may count as zeroed; so a file gets the same bytes.
+    """
+    extended = "nodiscard,stride=0,stripe_width=0"
+    return (
+        "mke2fs",
+        "-q",
+        "-F",
+        "-t",
+        "ext2",
+        "-b",
+        "4096",
+        "-E",
+        extended,
+        "-U",
+        uuid,
+        node,
+        f"{size // KIB}k",
+    )
 
 
 class Ext(FilesystemType):
@@ -168,8 +190,6 @@ class _Own:
     """The place of the first inodes, in bytes."""
     inode: int
     """Bytes of one."""
-    told: tuple[tuple[int, int], ...] = ()
-    """The places in the first sector of a superblock of what the device tells."""
 
     def __call__(self, offset: int, sector: bytes) -> bool:
         made = self.again(offset, len(sector))
@@ -182,26 +202,9 @@ class _Own:
             pairs = zip(blanked(sector, drawn), blanked(made, drawn), strict=True)
             return all(here in (0, there) for here, there in pairs)
         if _is_superblock(made):
-            places = (HASH_SEED, *self.told)
-            return blanked(sector, places) == blanked(made, places)
+            return blanked(sector, [HASH_SEED]) == blanked(made, [HASH_SEED])
         behind_one = offset >= SECTOR and _is_superblock(self.again(offset - SECTOR, SECTOR))
         return behind_one and blanked(sector, [CHECKSUM]) == blanked(made, [CHECKSUM])
-
-
-BY_DEVICE = tuple(
-    (*blocks, *(("-E", extended) if extended else ()))
-    for blocks in ((), ("-b", "4096"))
-    for extended in ("nodiscard", "nodiscard,stride=1", "", "stride=1")
-)
-"""The options with which mke2fs makes on a file what it makes by itself on a device: the blocks by the logical sector, where the
-bitmaps are by whether the device tells a least size of its writes that is more than a block (`get_device_geometry`, `fs->stride`), and
-whether the inodes count as zeroed by a discard: no device since Linux 4.12 says that one leaves zeroes (BLKDISCARDZEROES), a file does."""
-
-
-def own_of_device(again: Reader) -> Own:
-    """A function that recognises the sectors of an mke2fs that was given no options: the superblock says what the device told."""
-    start, inode = _first_inodes(again)
-    return _Own(again, range(start, start + inode * FIRST_INODES), inode, (STRIDE, STRIPE_WIDTH))
 
 
 def _is_superblock(sector: bytes) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from raidplan.base.filesystems.ext import label_argv
 from raidplan.base.findings import Path
 from raidplan.base.identity import encryption_uuid
 from raidplan.base.size import SECTOR, human
@@ -160,12 +161,11 @@ class Encryption(Model, Kind):
     def _label(self, name: str, because: str, below: Device, site: Site) -> Step:
         """A label in front of what is encrypted, so that nothing else is ever opened with a key that nobody keeps."""
         uuid = self.uuid(name, site)
-        size = f"{luks.LABEL // 1024}k"
         return Step(
             id=f"encryption.{name}.make",
             phase="volume",
             say=f"put a label of {human(luks.LABEL)} in front of {below.name}, by which it is known",
-            action=Run(("mke2fs", "-q", "-F", "-t", "ext2", "-U", uuid, below.node, size)),
+            action=Run(label_argv(below.node, uuid, luks.LABEL)),
             because=because,
             needs=below.made_by,
             targets=(below.name,),

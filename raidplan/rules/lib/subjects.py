@@ -35,6 +35,21 @@ def losses(array: Array) -> int:
         return 0
 
 
+def striped_over(topology: Topology, array: str) -> str:
+    """The raid0 for which an array has to be as large as others: it stands on the array, whatever is between; empty if none does."""
+    return topology.once(_striped_over).get(array, "")
+
+
+def _striped_over(topology: Topology) -> dict[str, str]:
+    found = dict[str, str]()
+    for name, _, array in arrays(topology):
+        below = topology.below(name) if LEVELS[array.level].zoned else ()
+        for item in below:
+            if item.path[0] == "arrays" and item.name != name:
+                found.setdefault(item.name, name)
+    return found
+
+
 def member_disks(topology: Topology, array: Array) -> list[frozenset[str]]:
     """The disks below each member; nothing at all where a member is unknown."""
     below = [topology.disks_below(member) for member in array.named_members]

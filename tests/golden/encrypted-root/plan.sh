@@ -260,7 +260,8 @@ set_attribute '/sys/block/{/dev/md/os}/md/array_state' active
 # layout line 30 (encryption.cryptswap); destroys everything on swap
 step 22/50 'put a label of 1 MiB in front of swap, by which it is known'
 require_blank /dev/md/swap
-mke2fs -q -F -t ext2 -U 5648e059-182b-55ea-9cad-ed673dd11580 /dev/md/swap 1024k
+mke2fs -q -F -t ext2 -b 4096 -E nodiscard,stride=0,stripe_width=0 -U 5648e059-182b-55ea-9cad-ed673dd11580 \
+	/dev/md/swap 1024k
 await_node /dev/disk/by-uuid/5648e059-182b-55ea-9cad-ed673dd11580
 
 # open cryptswap with a random key
