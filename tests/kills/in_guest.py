@@ -32,6 +32,7 @@ ENDS_BY_ITSELF = ("mdadm starts it half a minute", "is rebuilding, or waits for 
 OFFERED = re.compile(r"--destroy (sha256:[0-9a-f]{64})")
 WAITS = 150
 LISTED = re.compile(r"on this machine will be destroyed:\n((?:  - .*\n)+)")
+STARTED = re.compile(r"the array '(.+)' \(/dev/md\), \w+ of (\d+), ")
 SMALL = 2**30
 """Of a device up to that size every sector is read before something is made on it."""
 
@@ -113,9 +114,16 @@ def listed(case, words):
 
 
 def agreed(case, words):
-    """All that it wants a yes to was on the first list."""
+    """All that it wants a yes to was on the first list, as it is or as the members of an array that udev has started since."""
     things = listed(case, words)
-    return bool(things) and things <= {*case["agreed"]}
+    return bool(things) and all(each in case["agreed"] or is_of_members(case, each) for each in things)
+
+
+def is_of_members(case, thing):
+    """An array all of whose members were on the first list."""
+    started = STARTED.match(thing)
+    start = f"a member of the array '{started[1]}' " if started else None
+    return bool(started) and sum(each.startswith(start) for each in case["agreed"]) == int(started[2])
 
 
 def apply(case):

@@ -66,6 +66,18 @@ def test_the_yes_is_to_what_was_on_the_first_list_and_to_nothing_else(
     assert guest.asked[1][-2:] == ["--destroy", "sha256:" + "b" * 64]
 
 
+@pytest.mark.parametrize(("members", "result"), [(3, CONVERGED), (2, STUCK)])
+def test_the_yes_to_all_members_is_one_to_their_array_that_udev_starts(
+    monkeypatch: pytest.MonkeyPatch, members: int, result: str
+) -> None:
+    of_array = "a member of the array 'twin:older' (raid5 of 3, metadata 1.2)"
+    first = ("ext4, 512 MiB, on k0", *(f"{of_array} on k{n}" for n in range(members)))
+    array = "the array 'twin:older' (/dev/md126), raid5 of 3, 1020 MiB"
+    more = "".join(f"  - {each}\n" for each in first)
+    Guest(monkeypatch, (4, said("b", more=more).replace("the array 'older' (/dev/md127)", array)), *DONE)
+    assert in_guest.converge(case(agreed=first), {})["result"] == result
+
+
 @pytest.mark.parametrize("agreed", [True, False])
 @pytest.mark.parametrize("kind", ["kill all", "power cut", "disk pulled"])
 def test_an_offer_to_destroy_what_was_not_on_that_list_is_a_defect(
