@@ -54,14 +54,13 @@ def whole_disk_on_uefi(topology: Topology) -> Iterator[Hit]:
     for name, path, array in arrays(topology):
         disks = _whole_disks(topology, array)
         if disks:
-            hint, edits = _in_partitions(
-                topology, name, path, "each disk gets a partition of type Linux RAID"
-            )
+            gain = "each disk gets a partition of type Linux RAID"
+            hint, edits = _in_partitions(topology, name, path, "so that", gain)
             yield Hit(
                 (*path, "whole_disks"),
                 f"{listed(disks)} of {name} have no partition table, which UEFI firmware may try to repair: "
                 "some boards overwrite the superblock",
-                hint or "so that each disk gets a partition of type Linux RAID",
+                hint,
                 edits=edits,
             )
 
@@ -97,22 +96,24 @@ def no_slack_for_replacement(topology: Topology) -> Iterator[Hit]:
             sizes = [topology.layout.hardware.disks[disk].size for disk in disks]
             slack = slack_bytes(min(size for size in sizes if size)) if any(sizes) else MOST_SLACK
             left = f"a partition leaves {human(slack)} at the end of each disk"
-            hint, edits = _in_partitions(topology, name, path, left)
+            hint, edits = _in_partitions(topology, name, path, "for", left)
             yield Hit(
                 (*path, "whole_disks"),
                 f"{name} takes {counted(len(disks), 'disk')} to the last sector: a replacement that is smaller by "
                 "one is refused",
-                hint or f"for {left}",
+                hint,
                 edits=edits,
             )
 
 
-def _in_partitions(topology: Topology, name: str, path: Path, gain: str) -> tuple[str, tuple[Edit, ...]]:
-    """The edit that gives an array partitions of its disks; the decision in place of it, where a raid0 above needs equal members."""
+def _in_partitions(
+    topology: Topology, name: str, path: Path, why: str, gain: str
+) -> tuple[str, tuple[Edit, ...]]:
+    """The hint and the edit that give an array partitions of its disks; a decision alone, where a raid0 above needs equal members."""
     if above := striped_over(topology, name):
         together = f"decide for all disks below {above} at once, so that its members have equal sizes"
         return f"{together}: without 'whole_disks' {gain}", ()
-    return "", (Edit((*path, "whole_disks"), None),)
+    return f"{why} {gain}", (Edit((*path, "whole_disks"), None),)
 
 
 @rule(Severity.NOTE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from shutil import disk_usage
@@ -79,12 +79,8 @@ def own_sectors(
         yield of_physical_volume(proof, read)
     elif proof and proof.kind == "encryption" and proof.expect.get("type") == "plain":
         # It is no file system for anybody, so where it cannot be made again nothing on the device is ours.
-        with _remake(step, size, clock, read) as again:
-            yield (
-                FILESYSTEMS[luks.LABEL].own_again(again)
-                if again and clock
-                else (lambda offset, sector: False)
-            )
+        with _remake(step, size, clock, read) if clock else nullcontext() as again:
+            yield FILESYSTEMS[luks.LABEL].own_again(again) if again else (lambda offset, sector: False)
     elif proof and proof.kind == "encryption":
         yield of_encryption(proof, read, was_blank=was_blank)
     elif (kind and kind.repeats and clock) or (proof and proof.kind == "swap"):

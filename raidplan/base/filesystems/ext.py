@@ -36,22 +36,10 @@ def label_argv(node: str, uuid: str, size: int) -> tuple[str, ...]:
     Nothing is left to the device: not the blocks (of 4 KiB, which any sectors allow), not the stride, and no discard, after which
     the inodes may count as zeroed; so a file gets the same bytes.
     """
-    extended = "nodiscard,stride=0,stripe_width=0"
     return (
-        "mke2fs",
-        "-q",
-        "-F",
-        "-t",
-        "ext2",
-        "-b",
-        "4096",
-        "-E",
-        extended,
-        "-U",
-        uuid,
-        node,
-        f"{size // KIB}k",
-    )
+        "mke2fs", "-q", "-F", "-t", "ext2", "-b", "4096", "-E", "nodiscard,stride=0,stripe_width=0", "-U", uuid,
+        node, f"{size // KIB}k",
+    )  # fmt: skip
 
 
 class Ext(FilesystemType):
