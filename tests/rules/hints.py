@@ -19,6 +19,10 @@ EXCHANGE = re.compile(r"take \S+ in place of|change places|\b(is|are) free\b")
 """The words of a hint that name a device for the place of another."""
 ADDED = frozenset(("no-spare", "unmirrored-journal", "write-hole", "workloads-share-array"))
 """Rules that name free disks to add or to make something new of: a decision, in which nothing gives way."""
+NARROW = frozenset(
+    ("oversubscribed-link", "crowded-slot", "crowded-expander", "crowded-chipset", "multipliers-crowd-card")
+)
+"""Rules of which the first names a link, where one array alone fills it, and the others say the same of all disks behind it."""
 
 
 def checked(layout: Layout, folder: FilePath) -> Loaded:
@@ -98,8 +102,9 @@ def new_findings(before: Loaded, after: Loaded, edits: tuple[Edit, ...], severit
 
 def like(finding: Finding, among: list[Finding], *, related: bool = False) -> int:
     """How many findings are of its rule, about the same thing, and at least as grave; with `related` also where they name it."""
+    rules = NARROW if related and finding.rule in NARROW else {finding.rule}
     return sum(
-        each.rule == finding.rule
+        each.rule in rules
         and entry(finding.path) in {entry(each.path), *(entry(one.path) for one in each.related if related)}
         and each.severity.rank <= finding.severity.rank
         for each in among

@@ -69,6 +69,7 @@ LED = {
     284: "one member left a controller that had all, and three of four are still too many",
     553071362: "which multiplier has room was a matter of the disks that are free there",
     344256738: "a volume of all that is free gets what an array gains, and the others get nothing of it",
+    279029434: "a slot that two disks fill was named for one array that filled it alone, with a third beside it",
 }
 """Drawn layouts with hints that led into another finding, and why."""
 
