@@ -1,4 +1,4 @@
-"""The flags of a single mount in the kernel, as mountinfo shows them; a remount can change them."""
+"""The options of a mount: flags in the kernel, as mountinfo shows them, which a remount changes; and those that only a new mount reads."""
 
 from __future__ import annotations
 
@@ -22,6 +22,18 @@ IMPLIED = {
     "group": ("nosuid", "nodev"),
 }
 """Options of mount itself that stand for others."""
+LIVE = frozenset(
+    {
+        *SWITCHES, *SWITCHES.values(), *ATIME, *IMPLIED, "atime", "norelatime", "nostrictatime",
+        "auto", "noauto", "nofail", "nouser", "_netdev",
+    }
+)  # fmt: skip
+"""Options that a remount changes, or that only mount and systemd read."""
+
+
+def fixed(options: Iterable[str]) -> frozenset[str]:
+    """The options that a file system reads when it is mounted, and that a remount may not change."""
+    return frozenset(word for word in options if word not in LIVE and not word.startswith(("x-", "comment=")))
 
 
 def flags(options: Iterable[str]) -> list[str]:

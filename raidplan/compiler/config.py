@@ -161,7 +161,7 @@ def _crypttab(topology: Topology, lines: list[str]) -> Step:
     return Step(
         id="config.crypttab",
         phase="configure",
-        say=f"enter {counted(len(lines), 'line')} into {CRYPTTAB}",
+        say=f"write {counted(len(lines), 'line')} to {CRYPTTAB}",
         action=WriteBlock(CRYPTTAB, "\n".join(lines) + "\n", topology.host),
         because="encryption",
         needs=tuple(step.id for step in steps if step.proof and step.proof.kind == "encryption"),
@@ -199,7 +199,7 @@ def _fstab(topology: Topology, mounts: list[str], needs: tuple[str, ...]) -> Ite
     yield Step(
         id="config.fstab",
         phase="configure",
-        say=f"add {counted(len(mounts), 'line')} to {FSTAB}",
+        say=f"write {counted(len(mounts), 'line')} to {FSTAB}",
         action=WriteBlock(FSTAB, content, topology.host),
         because="filesystems",
         needs=needs,

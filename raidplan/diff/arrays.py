@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from raidplan.base.findings import Path
 from raidplan.base.levels import LEVELS
-from raidplan.diff.changes import ARRAY, Way, noted, way
+from raidplan.diff.changes import ARRAY, Way, array_setting, noted, way
 from raidplan.diff.members import Members
 from raidplan.diff.places import Place
 from raidplan.diff.result import Change
@@ -41,9 +41,10 @@ def array_changes(path: Path, old: Array, new: Array, storage: Storage) -> Itera
     logs = storage.journal(0, name), storage.journal(1, name)
     if logs[0] and logs[1] and not storage.same(logs[0], logs[1]):
         yield Change("journal", logs[0].device, logs[1].device, way(JOURNAL_EXCHANGED))
-    for key, tuned in ARRAY.items():
-        if getattr(old, key) != getattr(new, key):
-            yield Change(key, getattr(old, key), getattr(new, key), tuned)
+    for key in ARRAY:
+        now, planned = getattr(old, key), getattr(new, key)
+        if now != planned:
+            yield Change(key, now, planned, array_setting(key, planned))
 
 
 def _unsized(name: str, before: Shape, storage: Storage) -> Iterator[Change]:

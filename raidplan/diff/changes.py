@@ -40,35 +40,28 @@ def noted(way: Way | None, *notes: Statement | None) -> Way | None:
     return way and Way(way.command, (*way.notes, *filter(None, notes)))
 
 
-SYSFS = "udevadm trigger"
+TUNED = Way("udevadm trigger")
 """The tunables of an array are set by a udev rule, now and at every boot."""
-AT_BOOT = Way("none", (statement("at-boot"),))
+AT_BOOT = way_or_kept(contents.AT_BOOT)
 WHEN_MADE = Way("none", (statement("when-made"),))
 STATED = Way("none")
 """A fact about the machine, or a wish that no command carries out."""
 
 ARRAY: Mapping[str, Way] = {
-    "stripe_cache_size": Way(SYSFS),
-    "read_ahead": Way(SYSFS),
-    "sync_speed_min": Way(SYSFS),
-    "sync_speed_max": Way(SYSFS),
-    "group_thread_count": Way(SYSFS),
+    "stripe_cache_size": TUNED,
+    "read_ahead": TUNED,
+    "sync_speed_min": TUNED,
+    "sync_speed_max": TUNED,
+    "group_thread_count": TUNED,
     "initial_sync": WHEN_MADE,
 }
 """The keys of an array that have nothing to do with where its data lies."""
 
-FILESYSTEM: Mapping[str, Way | None] = {
-    "mount": way(contents.MOUNTED_ELSEWHERE),
-    "options": way(contents.REMOUNTED),
-    "files": STATED,
-    "workload": STATED,
-}
-"""The keys that are the same for every type."""
 
-SWAP: Mapping[str, Way | None] = {
-    "priority": way(contents.SWAP_PRIORITY),
-    "label": way(contents.SWAP_LABEL),
-}
+def array_setting(key: str, planned: object) -> Way:
+    """The way of a key of `ARRAY`: a running array keeps a tunable that the rule no longer sets."""
+    return AT_BOOT if ARRAY[key] is TUNED and planned is None else ARRAY[key]
+
 
 KEEP = statement("keep")
 DESCRIBED = Way("none", (statement("described"),))

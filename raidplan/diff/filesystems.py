@@ -17,6 +17,7 @@ from raidplan.layout.kinds.device import Use
 from raidplan.layout.kinds.filesystem import Filesystem
 from raidplan.layout.kinds.swap import Swap
 from raidplan.plan.changes import contents
+from raidplan.plan.places import RUNS_FROM
 from raidplan.topology import Topology
 
 
@@ -28,9 +29,10 @@ def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: St
         yield Change("type", old.type, new.type, way(old.format.becomes(new.type)))
     if old.label != new.label:
         yield Change("label", old.label, new.label, way(new.format.labelled))
-    for key, how in ways.FILESYSTEM.items():
+    yield from _mount(old, new)
+    for key in ("files", "workload"):
         if getattr(old, key) != getattr(new, key):
-            yield Change(key, getattr(old, key), getattr(new, key), how)
+            yield Change(key, getattr(old, key), getattr(new, key), ways.STATED)
     one, other = storage.old_place(uses[0]), storage.new_place(uses[1])
     known = one.size is not None and other.size is not None
     grows = trend(one, other, storage) if known or storage.same(one, other) else Trend.SAME
@@ -48,6 +50,20 @@ def filesystem_changes(path: Path, old: Filesystem, new: Filesystem, storage: St
         yield from _inodes(old, new, uses, storage, resized=grows is not Trend.SAME)
         if grows is Trend.SMALLER and other.size is not None:
             yield from _files(old, uses[0], other.size, storage)
+
+
+def _mount(old: Filesystem, new: Filesystem) -> Iterator[Change]:
+    """The changes of its mount; a mount at another point has the new options from its beginning."""
+    stays = old.mount in RUNS_FROM
+    if old.mount != new.mount:
+        yield Change(
+            "mount", old.mount, new.mount, way(contents.mount_point(old.mount, new.mount, stays=stays))
+        )
+    if old.options != new.options:
+        lines = old.mount_options, new.mount_options
+        same = not old.mount or old.mount != new.mount or lines[0] == lines[1]
+        how = ways.STATED if same else way(contents.mount_options(*lines, stays=stays))
+        yield Change("options", old.options, new.options, how)
 
 
 def device_changes(old: Use, new: Use, storage: Storage) -> Iterator[Change]:
@@ -128,9 +144,10 @@ def geometry(entry: Filesystem, use: Use, topology: Topology) -> ExtGeometry | N
 
 def swap_changes(path: Path, old: Swap, new: Swap, storage: Storage) -> Iterator[Change]:
     """The differences; an area that is made again loses nothing, since no content outlives its use."""
-    for key in ("priority", "label"):
-        if getattr(old, key) != getattr(new, key):
-            yield Change(key, getattr(old, key), getattr(new, key), ways.SWAP[key])
+    if old.priority != new.priority:
+        yield Change("priority", old.priority, new.priority, way(contents.swap_priority(new.priority)))
+    if old.label != new.label:
+        yield Change("label", old.label, new.label, way(contents.SWAP_LABEL))
     for key in ("file", "size"):
         if getattr(old, key) != getattr(new, key):
             yield Change(key, getattr(old, key), getattr(new, key), None)

@@ -14,7 +14,7 @@ Code = Literal[
     "no-disk", "disks-gone", "disks-carry", "disks-free", "of-them-gone",
     "names", "host-names", "needed", "order",
     # to know before a change
-    "since", "spare-used", "at-boot", "when-made", "cable", "wipe", "keep", "described", "partition-name", "disk-name",
+    "since", "spare-used", "when-made", "cable", "wipe", "keep", "described", "partition-name", "disk-name",
     "by-apply", "slots",
     # a value that is more than what a layout has there
     "of-size", "size-beside", "trend", "not-stated", "exact", "as-it-is", "as-it-will-be", "made-anew", "re-created",

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from raidplan.base.size import PAGE, SECTOR
+from raidplan.base.size import MIB, PAGE, SECTOR
 
 SYS_BLOCK = Path("/sys/dev/block")
 """The kernel's directory of every block device, by its number `major:minor`."""
@@ -179,11 +179,17 @@ def number_of(file: Path | str) -> int:
     return int(found[0]) if found else 0
 
 
+END_OF_OFFSETS = 2**63 - MIB
+"""No device has bytes from there on, and the kernel takes no such offset; somebody's table or superblock may name one."""
+
+
 def read_at(node: str | Path, offset: int, size: int) -> bytes:
     """Bytes of a device, past the page cache, which md and XFS do not keep up to date.
 
     Raises OSError; fewer bytes at the end of the device.
     """
+    if offset + size > END_OF_OFFSETS:
+        return b""
     first = offset // PAGE * PAGE
     length = -(-(offset + size - first) // PAGE) * PAGE
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK

@@ -33,8 +33,10 @@ BEFORE: Mapping[Before, str] = {
     Before.END_MOVED: "first move what lies beyond the new end; make its device smaller only after that",
     Before.UNUSED_SWAP: "switch it off first: swap in use keeps its label",
     Before.SWAP_OFF_FIRST: "switch it off before its device gets smaller; the other commands come after that",
-    Before.REMOUNTABLE: "a few options take effect only after umount and mount",
+    Before.IN_FSTAB_FIRST: "write the options into its line of fstab and restart, then apply",
+    Before.FROM_OUTSIDE: "the system runs from it: change it from a rescue system",
     Before.GROUPS_FIT: "agsize in xfs_info must be a multiple of the new unit",
+    Before.AT_BOOT: "apply writes it into the configuration; it takes effect at the next boot",
     Before.AS_MADE: "it stays as it was made: this layout has it for a new one only",
 }
 REASONS: Mapping[Reason, str] = {

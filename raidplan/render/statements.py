@@ -39,7 +39,6 @@ STATEMENTS: Mapping[Code, str] = {
     "order": "only the order of its members differs: write members: [{members:, }]",
     "since": SINCE,
     "spare-used": "it becomes a member, and stays in the array",
-    "at-boot": "takes effect at the next boot",
     "when-made": "takes effect only when it is made",
     "cable": "move the cable",
     "wipe": "with true, apply destroys what is on the disk where it is in the way",

@@ -169,9 +169,11 @@ def test_a_member_of_a_disk_that_may_be_wiped(devices: Devices, tmp_path: Path) 
     member = [replace(block("d0p1", identity, 48 * MIB), kind="partition", below=("d0",))]
     sample = 48 * MIB // 33 // 4096 * 4096 * 9
     devices.make("d0p1", 48 * MIB, (sample, b"old"))
-    assert devices.amiss(create.id, "content", identity, member)["stain"] == ""
+    cleared = {"ended": frozenset({"teardown.d0.zero"})}
+    assert devices.amiss(create.id, "content", identity, member, past=cleared)["stain"] == ""
+    assert devices.amiss(create.id, "content", identity, member)["stain"], "the disk was blank"
     devices.make("d0p1", 48 * MIB, (100, b"new"))
-    assert "from byte 100 on" in devices.amiss(create.id, "content", identity, member)["stain"]
+    assert "from byte 100 on" in devices.amiss(create.id, "content", identity, member, past=cleared)["stain"]
 
 
 def test_an_array_of_disks_that_may_be_wiped(devices: Devices, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -38,7 +38,22 @@ def test_no_maker_writes_more_than_its_type_says(kind: str, gb: int, tmp_path: P
     made = large(kind, gb, tmp_path)
     made.cut(ENDED)
     written = made.image.stat().st_blocks * SECTOR
-    assert 2 * written <= maker._room(made.step, made.size) <= 2 * (GIB + 4 * written)
+    assert 2 * written <= maker._room(made.step, made.size)[0] <= 2 * (GIB + 4 * written)
+
+
+@pytest.mark.parametrize("kind", ["ext2", "ext3"])
+def test_in_memory_the_zeroes_of_inodes_take_no_room(
+    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On a disk those of 1 TB take 16 GB, which few have free."""
+    monkeypatch.setattr(maker, "disk_usage", lambda folder: SimpleNamespace(free=8 * GIB))
+    made, files, real = large(kind, 1000, tmp_path), list[IO[bytes]](), maker._in_memory
+    monkeypatch.setattr(maker, "_in_memory", lambda room: files.append(real(room)) or files[-1])  # type: ignore[arg-type, func-returns-value]
+    on_disk, in_memory = maker._room(made.step, made.size)
+    assert in_memory < GIB // 2 < 8 * GIB < on_disk
+    with maker._remake(made.step, made.size, CLOCK, made.read) as again:
+        assert again and again(1080, 2) == b"\x53\xef"
+        assert 0 < 2 * os.fstat(files[0].fileno()).st_blocks * SECTOR <= in_memory
 
 
 def test_on_a_large_device_it_goes_on_in_little_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -55,7 +70,7 @@ def test_on_a_large_device_it_goes_on_in_little_room(monkeypatch: pytest.MonkeyP
 
 def test_a_file_may_be_larger_than_that_of_any_disk() -> None:
     """ext4 has none of 16 TiB, arrays often have more."""
-    with next(maker._sparse(1000 * TIB, 0)) as file:
+    with next(maker._sparse(1000 * TIB, 0, 0)) as file:
         assert os.stat(file.fileno()).st_size == 1000 * TIB
 
 

@@ -27,6 +27,7 @@ ON_A_PARTITION = f"{WHERE}encryption:\n  c0: {{device: d0, key: ask}}\n{FORMATTE
 ON_A_VOLUME = f"{WHERE}volume_groups:\n  vg: {{devices: [d0], volumes: {{v: {{size: 1GiB}}}}}}\nencryption:\n  c0: {{device: vg.v, key: ask}}\n{FORMATTED}"
 RANDOM = f"{WHERE}encryption:\n  c0: {{device: d0, key: random}}\nswap:\n  s0: {{device: c0}}\n"
 GHOST = "ghosts.c0"
+WIPED = "teardown.d0.zero"
 
 
 def blank() -> Box:
@@ -81,17 +82,21 @@ def test_nor_are_those_of_one_that_stands(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("begins", "cleared", "lost"),
-    [(0, True, True), (100 * MIB, True, False), (0, False, False)],
-    ids=["at an end", "between the ends", "never cleared"],
+    [
+        (0, {WIPED, GHOST}, True),
+        (100 * MIB, {WIPED, GHOST}, False),
+        (0, {WIPED}, False),
+        (100 * MIB, set(), True),
+    ],
+    ids=["at an end", "between the ends", "never cleared", "on a blank disk"],
 )
 def test_what_stands_where_this_run_has_cleared_is_listed(
-    begins: int, cleared: bool, lost: bool, tmp_path: Path
+    begins: int, cleared: set[str], lost: bool, tmp_path: Path
 ) -> None:
     """A raw database that a person put there before mkfs."""
     plan = plan_of(ON_A_PARTITION, tmp_path)
     box, past = opened(plan, (f"data that nothing here recognises from byte {begins} on",), begins)
-    past = replace(past, ended=past.ended | ({GHOST} if cleared else set()))
-    decision = decided(plan, box, past)
+    decision = decided(plan, box, replace(past, ended=past.ended | cleared))
     assert not decision.refusals
     assert bool(decision.left.lost) == lost
     assert "filesystem.data.make" in order(decision.left)

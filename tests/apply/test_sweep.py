@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from raidplan.apply.change.obsolete import Mounted, Obsolete, Prioritised, Tuned
 from raidplan.apply.decision import Decision, decide
 from raidplan.apply.journal.journal import read_past
 from raidplan.diff import Diff, diff
@@ -61,7 +63,22 @@ def _of_apply(decided: Decision) -> str:
         if isinstance(step.action, Run) and step.phase != "configure" and (is_change or not decided.refusals):
             program, command = step.action.argv[0], " ".join(step.action.argv)
             said.append(f"step {_mode(command) if is_change else program}")
+    said += _left(decided.obsolete)
+    if decided.left.steps and not said:
+        said.append("configuration")
     return "; ".join(dict.fromkeys(said))
+
+
+def _left(obsolete: tuple[Obsolete, ...]) -> Iterator[str]:
+    """The settings that stay in effect until the next boot."""
+    for each in obsolete:
+        match each:
+            case Mounted(point):
+                yield f"left mount {point}"
+            case Prioritised(_, priority):
+                yield f"left priority {priority}"
+            case Tuned(_, attribute, value):
+                yield f"left {attribute} {value}"
 
 
 def _mode(command: object) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from raidplan.apply.decide.stale_signatures import with_old_bytes
 from raidplan.apply.decision import Decision, decide, with_devices
 from raidplan.apply.devices.guard import not_blank
 from raidplan.apply.execute import execute
@@ -19,6 +20,7 @@ from raidplan.apply.journal.step_fingerprints import marks
 from raidplan.apply.reading import read_for
 from raidplan.apply.refusal import Refusal, refusal
 from raidplan.apply.world import World
+from raidplan.facts.device_stack import Stack
 from raidplan.facts.match import match
 from raidplan.facts.uses import Use
 from raidplan.plan.identities import PARTITION
@@ -138,11 +140,52 @@ def test_where_the_layout_says_so_it_is_named_and_cleared(tmp_path: Path) -> Non
 def test_what_shows_through_in_what_this_run_made_is_no_data(tmp_path: Path) -> None:
     plan = plan_of(LAYOUT, tmp_path)
     box, past = made_before(plan)
-    decision = decided(plan, box, interrupted(plan, past, box))
+    past = replace(interrupted(plan, past, box), begun=frozenset({"teardown.d0.zero"}))
+    decision = decided(plan, box, past)
     assert (sentences(decision.refusals), decision.left.lost, decision.overwrites) == ((), (), frozenset())
     # What libblkid knows is another matter, whoever made the array.
     box.filesystem("md127")
-    assert decided(plan, box, interrupted(plan, past, box)).left.lost
+    assert decided(plan, box, past).left.lost
+
+
+def test_what_shows_through_disks_that_were_blank_is_of_somebody(tmp_path: Path) -> None:
+    """The layout would have them wiped, but there was nothing to wipe: whatever stands there has come since."""
+    plan = plan_of(LAYOUT, tmp_path)
+    deep = f"data that nothing here recognises from byte {100 * MIB} on"
+    for content, begins in ((DATA, 4096), (deep, 100 * MIB)):
+        box, past = made_before(plan, (content,), begins)
+        decision = decided(plan, box, interrupted(plan, past, box))
+        assert [words.partition(", ")[0] for words in loss_texts(decision.left.lost)] == [content]
+        assert decision.refusals == ()
+    blank, past = made_before(plan, ())
+    decision = decided(plan, blank, interrupted(plan, past, blank))
+    assert (decision.left.lost, decision.overwrites) == ((), frozenset({"/dev/md/data"}))
+
+
+def test_bytes_are_old_on_what_was_cleared_on_what_stands_on_it_and_where_md_may_have_copied_them(
+    tmp_path: Path,
+) -> None:
+    plan = plan_of(LAYOUT, tmp_path)
+    box, past = made_before(plan, ())
+    past = replace(interrupted(plan, past, box), begun=frozenset({"teardown.d0.zero"}))
+    disks = match(plan.disks, box.machine())[0]
+
+    def old(past: Past) -> set[str]:
+        return {*with_old_bytes(plan, Stack(box.machine(), disks), past)}
+
+    assert old(past) == {"sdb", "sdb1", "md127"}
+    assert old(replace(past, begun=past.begun | {"array.data.create"})) == {"sdb", "sdb1", "sdc1", "md127"}
+    assert old(replace(past, begun=frozenset())) == set()
+    # The same id, of another device: of a volume with the name of that disk, or of the disk that was there before.
+    of_another = replace(past, marks={**past.marks, "teardown.d0.zero": {"/dev/kv/d0": "a"}})
+    assert old(of_another) == set()
+    assert old(replace(of_another, ours={"teardown.d0.zero": frozenset({"{d0}"})})) == {
+        "sdb",
+        "sdb1",
+        "md127",
+    }
+    plan = plan_of(CAREFUL, tmp_path)
+    assert old(past) == set()
 
 
 def test_what_stands_where_this_run_has_cleared_is_of_somebody_else(tmp_path: Path) -> None:
@@ -156,7 +199,7 @@ def test_what_stands_where_this_run_has_cleared_is_of_somebody_else(tmp_path: Pa
     ):
         box, past = made_before(plan, (content,), begins)
         past = interrupted(plan, past, box)
-        past = replace(past, ended=past.ended | {"ghosts.data"})
+        past = replace(past, ended=past.ended | {"teardown.d0.zero", "ghosts.data"})
         decision = decided(plan, box, past)
         assert [words.partition(", ")[0] for words in loss_texts(decision.left.lost)] == wanted
         assert decision.refusals == ()
@@ -165,13 +208,14 @@ def test_what_stands_where_this_run_has_cleared_is_of_somebody_else(tmp_path: Pa
 def test_what_stands_at_the_end_of_a_partition_whose_place_this_run_has_cleared_is_of_somebody_else(
     tmp_path: Path,
 ) -> None:
-    """Cut off between sfdisk and mdadm. Where the disk looked blank, nothing was cleared, and bytes may be as old as it."""
+    """Cut off between sfdisk and mdadm. Where the disk was blank, nothing was cleared, and all has come since."""
     plan = plan_of(LAYOUT.replace("wipe: true", "wipe: true, partitions: {s0: {size: 900GB}}").replace("members: [d<0-1>]", "members: [d<0-1>.s0]"), tmp_path)  # fmt: skip
     deep = f"data that nothing here recognises from byte {100 * MIB} on"
     for content, begins, cleared, wanted in (
         (DATA, 4096, True, [DATA]),
         (deep, 100 * MIB, True, []),
-        (DATA, 4096, False, []),
+        (DATA, 4096, False, [DATA]),
+        (deep, 100 * MIB, False, [deep]),
     ):
         box, past = made_before(plan, ())
         del box.blocks["md127"], box.objects["array"]

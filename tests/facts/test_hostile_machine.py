@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import struct
+import zlib
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,19 +15,25 @@ from hypothesis import strategies as st
 from raidplan.apply.configuration.blocks import wanted_text
 from raidplan.apply.configuration.files import write
 from raidplan.apply.world import World
+from raidplan.base.checksum import crc32c
+from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.hidden import escaped
 from raidplan.base.magic import SignatureAt
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.arrays import parse_export
+from raidplan.facts.block import read_at
 from raidplan.facts.block_devices import SAFE_NAME, signature_at
 from raidplan.facts.disks import parse_lsblk
 from raidplan.facts.match import match, meaningful
 from raidplan.facts.signatures import parse_wipefs
+from raidplan.facts.tables import read_table
+from raidplan.facts.traces import Place, read_traces
 from raidplan.facts.uses import User
 from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.step import WriteBlock
 from tests.apply.stacks import LAYOUT, OLD, decided, old_pair, plan_of
 from tests.facts.conftest import Server
+from tests.images import image, put, tool
 
 TB = 10**12
 
@@ -181,3 +190,31 @@ def test_an_array_that_is_not_started_stands_on_its_members_too(server: Server) 
     block = next(block for block in server.read().blocks if block.name == "md_s0")
     assert (block.kind, block.size, block.state, len(block.below)) == ("array", 0, "inactive", 6)
     assert block.node == "/dev/md_s0"
+
+
+@pytest.mark.parametrize("first", [2**54, 2**55, 2**63, 2**64 - 1])
+def test_a_table_whose_rows_lie_behind_all_offsets(first: int, tmp_path: Path) -> None:
+    """With its checksum right: the kernel takes no offset from 2^63 on, and Python makes no number of it for a call."""
+    disk = image(tmp_path)
+    tool("sfdisk", "--quiet", disk, stdin="label: gpt\nsize=10MiB\n")
+    header = bytearray(disk.read_bytes()[512:604])
+    struct.pack_into("<Q", header, 72, first)
+    struct.pack_into("<I", header, 16, 0)
+    struct.pack_into("<I", header, 16, zlib.crc32(header))
+    put(disk, 512, bytes(header))
+    read = partial(read_at, disk)
+    assert {each.type for each in read_traces(read, 512, Place(0, disk.stat().st_size))} >= {"gpt"}
+    read_table(read, 512)
+
+
+@pytest.mark.parametrize(("at", "form", "value"), [(48, ">Q", 2**62), (124, ">B", 255)])
+def test_an_xfs_whose_log_lies_behind_all_offsets(at: int, form: str, value: int, tmp_path: Path) -> None:
+    disk = image(tmp_path, 400 * 2**20)
+    tool("mkfs.xfs", "-q", disk)
+    assert FILESYSTEMS["xfs"].untouched(partial(read_at, disk))
+    first = bytearray(read_at(disk, 0, 512))
+    struct.pack_into(form, first, at, value)
+    struct.pack_into("<I", first, 224, 0)
+    struct.pack_into("<I", first, 224, crc32c(bytes(first)))
+    put(disk, 0, bytes(first))
+    assert not FILESYSTEMS["xfs"].untouched(partial(read_at, disk))

@@ -394,20 +394,30 @@ def write_sector(device, place, sector):
 
 def plants_midway(case, note, draw):
     """Plants a sector on a device on which something is to be made, and no record says that it was: of those whose maker was killed
-    in its work, else of all; between the ends of a disk to wipe nobody could tell it from old bytes. Whether there is such a device.
+    in its work, else of all; between the ends of a disk that was wiped nobody could tell it from old bytes. Whether there is such a device.
     """
     begun, done = steps(case)
-    there = [(step, target_node(case, target, done)) for step, target in case["targets"] if step not in done]
     there = [
-        (step, device)
-        for step, device in there
-        if device and 0 < size_of(device) <= SMALL and not read_only(device)
+        (step, target, device)
+        for step, target in case["targets"]
+        if step not in done
+        and (device := target_node(case, target, done))
+        and 0 < size_of(device) <= SMALL
+        and not read_only(device)
     ]
-    there = [each for each in there if each[0] in begun] or ([] if case["consents"] else there)
-    if there:
-        step, device = draw.choice(sorted(there))
+    cut = [each for each in there if each[0] in begun]
+    if there := cut or [
+        each for each in there if not (case["consents"] and may_be_wiped(each[1], {*begun, *done}))
+    ]:
+        step, _, device = draw.choice(sorted(there))
         note["plant"] = {"step": step, **planted(device, draw, 0, size_of(device))}
     return bool(there)
+
+
+def may_be_wiped(target, seen):
+    """The run has cleared the disk of a partition; of what stands on several it may have cleared any."""
+    disk = target.partition(".")[0]
+    return not re.fullmatch(r"k\d", disk) or f"teardown.{disk}.zero" in seen
 
 
 def target_node(case, target, done):

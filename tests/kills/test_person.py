@@ -214,6 +214,21 @@ def test_it_is_planted_beside_a_maker_that_was_killed_else_where_none_has_begun(
     assert seen == ({"plain", "top"} if where == "either" else {where} - {""})
 
 
+@pytest.mark.parametrize("cleared", [False, True])
+def test_between_the_ends_of_a_disk_that_was_cleared_nothing_is_planted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cleared: bool
+) -> None:
+    """On one that the layout wipes, and that was blank, everything is of somebody."""
+    device, note = tmp_path / "k1.b", dict[str, Any]()
+    device.write_bytes(bytes(2**20))
+    monkeypatch.setattr(in_guest, "target_node", lambda case, target, done: str(device))
+    monkeypatch.setattr(in_guest, "read_only", lambda device: False)
+    monkeypatch.setattr(in_guest, "journal", lambda case: [("ended", "teardown.k1.zero")] * cleared)
+    asked = {"targets": [["filesystem.plain.make", "k1.b"]], "consents": True}
+    assert in_guest.plants_midway(asked, note, Random(1)) != cleared
+    assert any(device.read_bytes()) != cleared
+
+
 UUID = "a:b:c:d"
 
 

@@ -152,6 +152,6 @@ def _is_mounted(source: str, point: str, machine: Machine) -> bool:
 def _priority(source: str, before: list[str], after: list[str], machine: Machine) -> Iterator[Prioritised]:
     of_uuid = source.startswith("UUID=")
     area = machine.observe("swap", source.removeprefix("UUID=") if of_uuid else str(Identity("file", source)))
-    had, wants = (re.search(r"(?:^|,)pri=(\d+)", row[3]) for row in (before, after))
+    had, wants = (re.search(r"(?:^|,)pri=(-?\d+)", row[3]) for row in (before, after))
     if area and area.get("active") and had and not wants and area.get("priority") == int(had[1]):
         yield Prioritised(source, int(had[1]))

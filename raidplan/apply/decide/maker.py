@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from shutil import disk_usage
 from tempfile import TemporaryFile
@@ -112,7 +113,7 @@ def _remake(step: Step, size: int, clock: int, read: Reader) -> Iterator[Reader 
     """The file that the maker writes; None where it cannot be made."""
     with ExitStack() as held:
         # Where one file is not taken, another may be: on a disk with sectors of 4 KiB mkfs.xfs makes none of 512 bytes.
-        files = (held.enter_context(file) for file in _sparse(size, _room(step, size)))
+        files = (held.enter_context(file) for file in _sparse(size, *_room(step, size)))
         yield next((partial(_read, file.fileno()) for file in files if _made(step, clock, read, file)), None)
 
 
@@ -134,15 +135,21 @@ def command_again(step: Step, read: Reader) -> tuple[str, ...]:
     return kind.repeat(step.action.argv, read) if kind else step.action.argv
 
 
-def _room(step: Step, size: int) -> int:
-    """Bytes that have to be free for the file: so many as the maker writes at most, and as many left to others."""
+def _room(step: Step, size: int) -> tuple[int, int]:
+    """Bytes that have to be free for the file on a disk, and in memory: so many as the maker writes at most, and as many left to
+    others."""
     kind = _type(step)
-    return 2 * ((kind.scratch(size, step.proof.expect) if kind and step.proof else 0) + MORE)
+    if not kind or not step.proof:
+        return 2 * MORE, 2 * MORE
+    of = kind.scratch, kind.scratch_in_memory
+    on_disk, in_memory = (2 * (written(size, step.proof.expect) + MORE) for written in of)
+    return on_disk, in_memory
 
 
-def _sparse(size: int, room: int) -> Iterator[IO[bytes]]:
-    """Files of that size, on a disk and in memory, where there is such room."""
-    for opened in (_on_disk, _in_memory):
+def _sparse(size: int, on_disk: int, in_memory: int) -> Iterator[IO[bytes]]:
+    """Files of that size, on a disk and in memory, where there is such room; first where the maker takes less."""
+    places = [(_on_disk, on_disk), (_in_memory, in_memory)]
+    for opened, room in sorted(places, key=itemgetter(1)):
         with suppress(OSError):
             if file := opened(room):
                 yield _long(file, size)

@@ -13,9 +13,9 @@ from raidplan.apply.decide.cut_clearing import without_own_rest
 from raidplan.apply.decide.half_made_arrays import others_on
 from raidplan.apply.decide.maker import first_written, foreign, pristine
 from raidplan.apply.decide.own_sectors import of_table
+from raidplan.apply.decide.stale_signatures import with_old_bytes
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.sectors import front_of, sectors_before
-from raidplan.apply.teardown.cleared import may_be_wiped
 from raidplan.base.identity import Identity
 from raidplan.base.reader import Reader, unerased, without
 from raidplan.facts import DiskFact, Machine
@@ -85,13 +85,13 @@ def _device(
     try:
         # With the sectors that the step has found, old bytes are known from those that came since: of members not all that are read.
         known = past.sectors.get(step.id) and step.proof and step.proof.kind not in ("array", "encryption")
-        wiped = not known and may_be_wiped(plan, Stack(machine, disks), block.name)
+        old = not known and block.name in with_old_bytes(plan, Stack(machine, disks), past)
         erased = step.id in past.erased or _is_joined(block)
         more = _as_made(step, identity, read, block.size, machine, clock, erased)
         sampled = machine.with_more(more)
         rest = without_own_rest(read, past, step, target)
         was_blank = _front_was_blank(step, past)
-        stains = _stains(step, identity, rest, block.size, sampled, disk, wiped, clock, erased, was_blank)
+        stains = _stains(step, identity, rest, block.size, sampled, disk, old, clock, erased, was_blank)
         amiss: dict[str, Value] = {"stain": next(stains, "")}
         if was_blank and first_written(partial(unerased, read), front_of(step)) is not None:
             amiss["filled"] = True
@@ -141,7 +141,7 @@ def _stains(
     size: int,
     machine: Machine,
     disk: DiskFact | None,
-    wiped: bool,
+    old: bool,
     clock: int,
     erased: bool,
     was_blank: bool,
@@ -149,17 +149,17 @@ def _stains(
     assert step.proof is not None
     if step.proof.kind == "table" and disk:
         traces = _beside_table(step, read, size, disk, erased)
-        kept = not wiped
+        kept = not old
     elif step.proof.kind == "array" and identity != str(step.proof.identity):
         traces = others_on(read, size, step.proof, journal=identity == step.proof.expect.get("journal"))
-        kept = not wiped
+        kept = not old
     else:
         carried = bool(machine.carried(identity))
         if carried and not _fresh(step, identity, machine):
             return  # a loss already
         traces = foreign(step, size, clock, read, carried=carried, erased=erased, was_blank=was_blank)
-        kept = not (wiped and carried)
-    # Of a disk that may be wiped, both ends were cleared, and not what lies between.
+        kept = not (old and carried)
+    # Of a disk that was wiped, both ends were cleared, and not what lies between.
     counted = (trace for trace in traces if kept or trace.type != "data" or trace.where != "disk" or not FRONT <= trace.offset < size - BACK)  # fmt: skip
     yield from map(words, counted)
 

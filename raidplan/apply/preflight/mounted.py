@@ -10,19 +10,11 @@ from raidplan.apply.configuration.lines import numbered
 from raidplan.apply.configuration.mounts import mounts, mounts_before
 from raidplan.apply.note import Note, note
 from raidplan.apply.refusal import Refusal, refusal
+from raidplan.base.mount_flags import fixed
 from raidplan.facts import Machine
 from raidplan.plan.changes import argv, contents
 from raidplan.plan.places import FSTAB, REMOUNTED, RUNS_FROM
 from raidplan.plan.step import Plan, Step, WriteBlock
-
-LIVE = frozenset(
-    {
-        "ro", "rw", "nosuid", "suid", "nodev", "dev", "noexec", "exec", "nodiratime", "diratime", "defaults",
-        "noatime", "atime", "relatime", "norelatime", "strictatime", "nostrictatime",
-        "auto", "noauto", "nofail", "user", "nouser", "users", "owner", "group", "_netdev",
-    }
-)  # fmt: skip
-"""Options that a remount changes, or that only mount and systemd read."""
 
 IN_MEMORY = ("overlay", "ramfs", "rootfs", "tmpfs")
 """File systems in memory, as a live system uses them; a container, which has a disk, cannot apply anyway."""
@@ -105,12 +97,4 @@ def _below(target: str, point: str) -> str:
 
 def _lines(rows: Mapping[str, list[str]]) -> dict[str, tuple[str, frozenset[str]]]:
     """The lines by source: mount point, and the options that a file system reads when it is mounted; swap is left out."""
-    return {
-        source: (row[1], frozenset(row[3].split(",")) - LIVE - _of_systemd(row[3]))
-        for source, row in rows.items()
-        if row[2] != "swap"
-    }
-
-
-def _of_systemd(options: str) -> frozenset[str]:
-    return frozenset(word for word in options.split(",") if word.startswith(("x-", "comment=")))
+    return {source: (row[1], fixed(row[3].split(","))) for source, row in rows.items() if row[2] != "swap"}

@@ -107,7 +107,13 @@ class Ext(FilesystemType):
         """Descriptors of groups with their copies; before ext4 bitmaps, the journal and all inodes too, whose zeroes take up room."""
         if self.name == "ext4":
             return size // (32 * KIB)
-        return size // (8 * KIB) + min(size // 64, GIB) + int(str(expect["inodes"])) * INODE
+        return (
+            self.scratch_in_memory(size, expect) + min(size // 64, GIB) + int(str(expect["inodes"])) * INODE
+        )
+
+    def scratch_in_memory(self, size: int, expect: Mapping[str, Value]) -> int:
+        """There zeroes take up none: mke2fs punches holes (ext3 of 1 TB takes 70 MiB, of 4 TB 260 MiB; measured with 1.47.0)."""
+        return self.scratch(size, expect) if self.name == "ext4" else size // (8 * KIB)
 
     def read(self, read: Reader) -> dict[str, Value]:
         """The fields of `struct ext4_super_block`.

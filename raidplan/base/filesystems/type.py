@@ -226,6 +226,10 @@ class FilesystemType:
         """Bytes that mkfs writes to a sparse file of this size, at most; `expect` are the properties to read back."""
         return size // 256
 
+    def scratch_in_memory(self, size: int, expect: Mapping[str, Value]) -> int:
+        """Bytes that mkfs writes to such a file in memory, at most."""
+        return self.scratch(size, expect)
+
     def own(self, read: Reader, uuid: str) -> Own | None:
         """A function that recognises mkfs's own sectors of a device; None where that is not possible."""
         return None

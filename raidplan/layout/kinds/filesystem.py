@@ -234,9 +234,14 @@ class Filesystem(Model, Kind):
         if not self.mount:
             return
         uuid = self.format.uuid(derived_uuid(site.host, "filesystem", name))
-        options = ",".join((*(self.options or ("defaults",)), *self._boot_options()))
+        options = ",".join(self.mount_options)
         turn = min(self.format.fsck_pass, 1) if self.mount == "/" else self.format.fsck_pass  # fstab(5)
         yield Line("fstab", f"UUID={uuid} {fstab_field(self.mount)} {self.type} {options} 0 {turn}")
+
+    @property
+    def mount_options(self) -> tuple[str, ...]:
+        """All options in its line of fstab."""
+        return (*(self.options or ("defaults",)), *self._boot_options())
 
     def _boot_options(self) -> tuple[str, ...]:
         """The options that keep the boot going without this mount; none for a mount that the system itself needs."""

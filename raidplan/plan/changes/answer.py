@@ -47,9 +47,11 @@ class Before(StrEnum):
     END_MOVED = "end-moved"
     UNUSED_SWAP = "unused-swap"
     SWAP_OFF_FIRST = "swap-off-first"
-    REMOUNTABLE = "remountable"
+    IN_FSTAB_FIRST = "in-fstab-first"
+    FROM_OUTSIDE = "from-outside"
     GROUPS_FIT = "groups-fit"
     AS_MADE = "as-made"
+    AT_BOOT = "at-boot"
 
 
 class Reason(StrEnum):

@@ -6,12 +6,16 @@ lvm(8), vgchange(8), lvextend(8), lvreduce(8), pvcreate(8), pvresize(8), vgexten
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from raidplan.base.mount_flags import fixed, flags
 from raidplan.base.size import MIB, align_up
 from raidplan.geometry import luks
 from raidplan.geometry.md_member import MOST_1X
 from raidplan.plan.changes.answer import Answer, Before, Reason, by_apply, by_hand, impossible
+
+AT_BOOT = by_apply(before=(Before.AT_BOOT,), called="none")
+"""A setting that the boot reads: `apply` writes it into the configuration, and leaves what runs as it is."""
 
 KEY_CHANGED = by_hand("cryptsetup luksChangeKey {node}")
 ENCRYPTION_REFRESHED = by_hand("cryptsetup refresh {options}{name}")
@@ -44,18 +48,42 @@ SWAP_LABEL = by_apply("swaplabel --label {label} {node}", before=(Before.UNUSED_
 SWAP_PRIORITY = by_apply("swapoff {node}", "swapon --priority={priority} {node}")
 """Linux gives a priority when an area is taken into use, and not after (swapon(2))."""
 SWAP_OFF = by_apply(SWAP_PRIORITY.commands[0])
+SWAP_WITHOUT_PRIORITY = by_hand(*SWAP_OFF.commands, "swapon {node}")
 SWAP_GROWN = by_hand(*SWAP_OFF.commands, "mkswap {options} {node}", "swapon {node}")
 """On a device of another size, with the UUID and label that it had."""
 SWAP_SHRUNK = SWAP_GROWN._replace(before=(Before.SWAP_OFF_FIRST,))
 
-REMOUNTED = by_apply(
-    "mount --options-source=disable -o {options} {point}",
-    before=(Before.REMOUNTABLE,),
-    called="mount --options remount",
-)
+
+def swap_priority(planned: int | None) -> Answer:
+    """The way to another priority; to the kernel's own by hand, since `apply` ends no use for that."""
+    return SWAP_WITHOUT_PRIORITY if planned is None else SWAP_PRIORITY
+
+
+REMOUNTED = by_apply("mount --options-source=disable -o {options} {point}", called="mount --options remount")
 """Without fstab, since its line may have options that no remount takes."""
+IN_FSTAB_FIRST = by_hand(before=(Before.IN_FSTAB_FIRST,), called="none")
+FROM_OUTSIDE = by_hand(before=(Before.FROM_OUTSIDE,), called="none")
+MOUNTED = by_apply("systemctl start {new}")
 UNMOUNTED = by_hand("umount {point}")
 MOUNTED_ELSEWHERE = by_hand(*UNMOUNTED.commands, "mount {new}")
+
+
+def mount_point(now: str | None, planned: str | None, *, stays: bool) -> Answer:
+    """The way to another mount point, to the first, or to none; `stays`: nobody ends the present mount while the system runs."""
+    if now is None:
+        return MOUNTED
+    if stays:
+        return FROM_OUTSIDE
+    return UNMOUNTED if planned is None else MOUNTED_ELSEWHERE
+
+
+def mount_options(now: Sequence[str], planned: Sequence[str], *, stays: bool) -> Answer:
+    """The way to other options in the line of fstab: a remount, a new mount for those that the file system reads then, or none;
+    `stays`: nobody ends the mount while the system runs."""
+    if fixed(now) == fixed(planned):
+        return AT_BOOT if flags(now) == flags(planned) else REMOUNTED
+    return IN_FSTAB_FIRST if stays else MOUNTED_ELSEWHERE
+
 
 AS_MADE = by_hand(before=(Before.AS_MADE,), called="none")
 """A property that is fixed when the object is made: nothing is to be done about it when that grows."""

@@ -314,9 +314,9 @@ mke2fs -q -t ext4 -O \
 	ac27c453-578c-5c33-836b-06dbe44d122a /dev/mapper/crypt 3657728
 await_node /dev/disk/by-uuid/ac27c453-578c-5c33-836b-06dbe44d122a /dev/mapper/crypt
 
-# enter 2 lines into /etc/crypttab
+# write 2 lines to /etc/crypttab
 # layout line 28 (encryption)
-step 29/50 'enter 2 lines into /etc/crypttab'
+step 29/50 'write 2 lines to /etc/crypttab'
 write_block /etc/crypttab safe bottom 0644 <<'END'
 cryptswap UUID=5648e059-182b-55ea-9cad-ed673dd11580 /dev/urandom plain,swap,cipher=aes-xts-plain64,size=512,offset=2048,sector-size=4096,nofail
 crypt UUID=309a9bd7-54dc-590f-b10b-59f1fa21bd98 none luks
@@ -346,9 +346,9 @@ write_block /etc/default/mdadm safe bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
-# add 3 lines to /etc/fstab
+# write 3 lines to /etc/fstab
 # layout line 32 (filesystems)
-step 34/50 'add 3 lines to /etc/fstab'
+step 34/50 'write 3 lines to /etc/fstab'
 write_block /etc/fstab safe bottom 0644 <<'END'
 UUID=9c454c8e-c0b8-5b23-8632-2c0ab3c24012 /boot ext4 defaults 0 2
 /dev/mapper/cryptswap none swap sw,nofail 0 0

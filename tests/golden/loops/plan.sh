@@ -234,9 +234,9 @@ write_block /etc/default/mdadm loops bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
-# add 3 lines to /etc/fstab
+# write 3 lines to /etc/fstab
 # layout line 18 (filesystems)
-step 24/35 'add 3 lines to /etc/fstab'
+step 24/35 'write 3 lines to /etc/fstab'
 write_block /etc/fstab loops bottom 0644 <<'END'
 /swapfile-loops none swap sw,nofail,pri=1 0 0
 UUID=b845c78e-3bc1-5bf4-bc9a-8b9177b27c13 /srv/loop-pair ext4 defaults,nofail,x-systemd.device-timeout=120s 0 2

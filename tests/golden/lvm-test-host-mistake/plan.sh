@@ -259,9 +259,9 @@ write_block /etc/default/mdadm lvm-test bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
-# add 1 line to /etc/fstab
+# write 1 line to /etc/fstab
 # layout line 48 (filesystems)
-step 25/29 'add 1 line to /etc/fstab'
+step 25/29 'write 1 line to /etc/fstab'
 write_block /etc/fstab lvm-test bottom 0644 <<'END'
 UUID=9c2b1f19-6353-5b93-a38a-e09db921d662 /data/storage xfs defaults,nofail,x-systemd.device-timeout=120s 0 0
 END

@@ -207,9 +207,9 @@ write_block /etc/default/mdadm ledger bottom 0644 <<'END'
 AUTOCHECK=false
 END
 
-# add 4 lines to /etc/fstab
+# write 4 lines to /etc/fstab
 # layout line 30 (filesystems)
-step 22/38 'add 4 lines to /etc/fstab'
+step 22/38 'write 4 lines to /etc/fstab'
 write_block /etc/fstab ledger bottom 0644 <<'END'
 UUID=5E56-319F /boot/efi vfat umask=0077,nofail,x-systemd.device-timeout=120s 0 2
 UUID=A488-CBE4 /boot/efi2 vfat umask=0077,nofail,x-systemd.device-timeout=120s 0 2
