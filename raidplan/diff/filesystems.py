@@ -145,7 +145,9 @@ def geometry(entry: Filesystem, use: Use, topology: Topology) -> ExtGeometry | N
 def swap_changes(path: Path, old: Swap, new: Swap, storage: Storage) -> Iterator[Change]:
     """The differences; an area that is made again loses nothing, since no content outlives its use."""
     if old.priority != new.priority:
-        yield Change("priority", old.priority, new.priority, way(contents.swap_priority(new.priority)))
+        now, planned = old.own_priority, new.own_priority
+        how = ways.STATED if now == planned else way(contents.swap_priority(planned))
+        yield Change("priority", old.priority, new.priority, how)
     if old.label != new.label:
         yield Change("label", old.label, new.label, way(contents.SWAP_LABEL))
     for key in ("file", "size"):

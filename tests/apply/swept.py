@@ -177,6 +177,18 @@ SWEPT: dict[str, tuple[str, str, str, str]] = {
         "f changed: umount, mount, none",
         "/etc/fstab point; left mount /f",
     ),
+    "swap priority of none": (
+        "swap: {s: {device: d0.q, priority: -1}}\n",
+        "swap: {s: {device: d0.q}}\n",
+        "s changed: none",
+        "",
+    ),
+    "swap priority to that of none": (
+        "swap: {s: {device: d0.q, priority: 5}}\n",
+        "swap: {s: {device: d0.q, priority: -1}}\n",
+        "s changed: swapoff, swapon",
+        "left priority 5",
+    ),
     "swap priority left out": (
         "swap: {s: {device: d0.q, priority: 5}}\n",
         "swap: {s: {device: d0.q}}\n",

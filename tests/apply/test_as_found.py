@@ -219,10 +219,9 @@ class Image:
             made.seek(offset)
             return made.read(size)
 
-    def found(self) -> DeviceAsFound:
-        past = Past(
-            is_open=True, begun=frozenset({self.step.id}), ours={self.step.id: frozenset({self.node})}
-        )
+    def found(self, *cleared: str) -> DeviceAsFound:
+        ours = {self.step.id: frozenset({self.node})}
+        past = Past(is_open=True, begun=frozenset({self.step.id}), ours=ours, ended=frozenset(cleared))
         disks = {name: DiskFact(f"/dev/{name}", name, SIZE) for name in ("d0", "d1")}
         blocks = (self.block, BlockFact("d0", "{d0}", "/dev/d0", "disk", SIZE))
         machine = Machine((*disks.values(),), {}, blocks=blocks)
@@ -300,15 +299,16 @@ def test_md_may_write_to_a_member_and_nobody_else(make: Make) -> None:
 
 
 @pytest.mark.parametrize("step", ["array.data.create", "swap.data.make"])
-def test_between_the_ends_of_a_disk_to_wipe_md_alone_may_write(step: str, make: Make) -> None:
-    """It may still sync what is as old as the disk; a partition changes by nobody but a person."""
+def test_between_the_ends_of_a_disk_that_was_cleared_md_alone_may_write(step: str, make: Make) -> None:
+    """It may still sync what is as old as the disk; a partition changes by nobody but a person, and so does a disk that was blank."""
     swap = "swap: {data: {device: d0.data}}\n"
     layout = ARRAY.replace("PAIR-<1>", "PAIR-<1>, wipe: true")
     layout = layout if step.startswith("array") else layout[: layout.index("arrays")] + swap
     device = make(step, layout=layout)
     device.fill((20 * MIB, b"old"))
-    found = device.found()
+    found, blank = device.found("teardown.d0.zero"), device.found()
     device.fill((20 * MIB, b"new"))
+    assert device.changed(blank) == 20 * MIB
     assert device.changed(found) == (None if step.startswith("array") else 20 * MIB)
     device.fill((20 * MIB, b"old"), (4096, b"theirs"))
     assert device.changed(found) == 4096

@@ -11,10 +11,10 @@ from functools import partial
 
 from raidplan.apply.decide.found_before import AsFound, DeviceAsFound, FileAsFound
 from raidplan.apply.decide.half_made_arrays import ours_on, without_ours
+from raidplan.apply.decide.stale_signatures import with_old_bytes
 from raidplan.apply.devices.guard import state_of_file, written_on
 from raidplan.apply.journal.past import Past
 from raidplan.apply.journal.sectors import packed, unpacked
-from raidplan.apply.teardown.cleared import may_be_wiped
 from raidplan.base.identity import Identity
 from raidplan.base.reader import Reader, all_are, without
 from raidplan.facts import DiskFact, Machine
@@ -34,13 +34,14 @@ def as_found(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: 
     steps, made = {step.id: step for step in plan.steps}, made_nodes(plan)
     # Of two with one identity the first, as in the closer look.
     blocks, stack = {block.identity: block for block in reversed(machine.blocks)}, Stack(machine, disks)
+    old = with_old_bytes(plan, stack, past)
     found: dict[str, AsFound] = dict(_files(plan, past))
     for begun in sorted(past.begun):
         step = steps.get(past.planned_for(begun))
         for target in past.ours.get(begun, ()):
             block = blocks.get(identity_of(target, made))
             if step and step.proof and block and block.size:
-                ends_only = may_be_wiped(plan, stack, block.name) and _moves(step, block)
+                ends_only = block.name in old and _moves(step, block)
                 found[target] = _read(
                     step, block, disks.get(Identity.read(block.identity).disk), ends_only=ends_only
                 )

@@ -71,7 +71,7 @@ def with_old_bytes(plan: Plan, stack: Stack, past: Past) -> frozenset[str]:
     names |= {disk_word(name): disk.kernel_name for name, disk in stack.disks.items()}
     guards = {step.id: {names.get(identity_of(node, made), "") for node in step.guard} for step in plan.steps}
     arrays = [guards[step.id] for step in plan.steps if step.id in past.begun and makes(step) == "array"]
-    found = {names.get(identity_of(node, made), "") for node in _cleared(plan, past)}
+    found = {names.get(identity_of(node, made), "") for node in _cleared(plan, past)} - {""}
     while True:
         more = found.union(
             (block.name for block in stack.above(list(found))),

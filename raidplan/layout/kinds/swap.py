@@ -75,7 +75,11 @@ class Swap(Model, Kind):
         return ("mkswap", "--quiet", "--uuid", uuid, *(("--label", self.label) if self.label else ()), target)
 
     def _on_argv(self, target: str) -> tuple[str, ...]:
-        return ("swapon", *(("--priority", str(self.priority)) if self.priority is not None else ()), target)
+        return (
+            "swapon",
+            *(("--priority", str(self.own_priority)) if self.own_priority is not None else ()),
+            target,
+        )
 
     def _device_steps(self, name: str, because: str, uuid: str, device: Device, site: Site) -> Iterator[Step]:
         key = identity(device) if device.volatile else uuid
@@ -160,12 +164,17 @@ class Swap(Model, Kind):
             yield step
             last = step.id
 
+    @property
+    def own_priority(self) -> int | None:
+        """The priority, if it has one: of a negative one the kernel draws another (swapon(2))."""
+        return self.priority if self.priority is not None and self.priority >= 0 else None
+
     def _priority(self) -> dict[str, int]:
-        return {} if self.priority is None else {"priority": self.priority}
+        return {} if self.own_priority is None else {"priority": self.own_priority}
 
     def lines(self, name: str, path: Path, site: Site) -> Iterator[Line]:
         source = fstab_field(self.file) if self.file else f"UUID={derived_uuid(site.host, 'swap', name)}"
         if self.device and (device := site.taken(next(self.uses(name, path)))).volatile:
             source = device.node
-        priority = f",pri={self.priority}" if self.priority is not None else ""
+        priority = f",pri={self.own_priority}" if self.own_priority is not None else ""
         yield Line("fstab", f"{source} none swap sw,nofail{priority} 0 0")
