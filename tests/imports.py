@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -70,13 +70,14 @@ class Imports:
             if floor.get(self.room(target), -1) > floor.get(self.room(file), len(FLOORS))
         ]
 
-    def pairs(self) -> set[frozenset[str]]:
-        """The rooms that import each other."""
-        between = {
-            (self.room(file), self.room(target))
-            for file, targets in self.arrows.items()
-            for target in targets
-        }
+    def first_folder(self, file: Path) -> str:
+        """The folder of the root, or the module there, that a file belongs to."""
+        return self.room(file).split("/")[0]
+
+    def pairs(self, room: Callable[[Path], str] | None = None) -> set[frozenset[str]]:
+        """The rooms that import each other; `room`: the name of a file's, if not the innermost."""
+        room = room or self.room
+        between = {(room(file), room(target)) for file, targets in self.arrows.items() for target in targets}
         return {frozenset(pair) for pair in between if pair[0] != pair[1] and pair[::-1] in between}
 
 

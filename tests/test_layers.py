@@ -24,13 +24,7 @@ def test_no_import_goes_up() -> None:
 
 def test_few_folders_of_the_root_stand_on_several_floors() -> None:
     """Of one that has a folder of its own higher up, the drawing shows which."""
-    outer = {
-        (IMPORTS.room(file).split("/")[0], IMPORTS.room(target).split("/")[0])
-        for file, targets in IMPORTS.arrows.items()
-        for target in targets
-    }
-    both_ways = {frozenset(pair) for pair in outer if pair[0] != pair[1] and pair[::-1] in outer}
-    assert both_ways == {
+    assert IMPORTS.pairs(IMPORTS.first_folder) == {
         frozenset(("base", "geometry")), frozenset(("base", "plan")), frozenset(("render", "twin")),
     }, "base/filesystems, render/rehearsal"  # fmt: skip
 

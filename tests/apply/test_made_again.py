@@ -48,7 +48,13 @@ def test_in_memory_the_zeroes_of_inodes_take_no_room(
     """On a disk those of 1 TB take 16 GB, which few have free."""
     monkeypatch.setattr(maker, "disk_usage", lambda folder: SimpleNamespace(free=8 * GIB))
     made, files, real = large(kind, 1000, tmp_path), list[IO[bytes]](), maker._in_memory
-    monkeypatch.setattr(maker, "_in_memory", lambda room: files.append(real(room)) or files[-1])  # type: ignore[arg-type, func-returns-value]
+
+    def opened(room: int) -> IO[bytes] | None:
+        if file := real(room):
+            files.append(file)
+        return file
+
+    monkeypatch.setattr(maker, "_in_memory", opened)
     on_disk, in_memory = maker._room(made.step, made.size)
     assert in_memory < GIB // 2 < 8 * GIB < on_disk
     with maker._remake(made.step, made.size, CLOCK, made.read) as again:

@@ -170,7 +170,7 @@ def test_bytes_are_old_on_what_was_cleared_on_what_stands_on_it_and_where_md_may
     past = replace(interrupted(plan, past, box), begun=frozenset({"teardown.d0.zero"}))
     disks = match(plan.disks, box.machine())[0]
 
-    def old(past: Past) -> set[str]:
+    def old(past: Past, plan: Plan = plan) -> set[str]:
         return {*with_old_bytes(plan, Stack(box.machine(), disks), past)}
 
     assert old(past) == {"sdb", "sdb1", "md127"}
@@ -184,8 +184,7 @@ def test_bytes_are_old_on_what_was_cleared_on_what_stands_on_it_and_where_md_may
         "sdb1",
         "md127",
     }
-    plan = plan_of(CAREFUL, tmp_path)
-    assert old(past) == set()
+    assert old(past, plan_of(CAREFUL, tmp_path)) == set()
 
 
 def test_what_stands_where_this_run_has_cleared_is_of_somebody_else(tmp_path: Path) -> None:
