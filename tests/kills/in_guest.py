@@ -319,9 +319,7 @@ def created(part, pid, draw):
     note = {"won": done.returncode == 0, "create": words[-300:]}
     if not note["won"]:
         return {**note, "missed": f"no {part}"} if "No such file" in words else note
-    place, sector = draw.randrange(0, 2**20, 512), draw.randbytes(512)
-    write_sector(array_on(part), place, sector)
-    return {**note, "mine": {"part": part, "uuid": uuid_of(part), "place": place, "sector": sector.hex()}}
+    return {**note, "mine": {"part": part, "uuid": uuid_of(part), **planted(array_on(part), draw, 0, 2**20)}}
 
 
 def array_on(part):
@@ -407,14 +405,14 @@ def plants_midway(case, note, draw):
     ]
     cut = [each for each in there if each[0] in begun]
     if there := cut or [
-        each for each in there if not (case["consents"] and may_be_wiped(each[1], {*begun, *done}))
+        each for each in there if not (case["consents"] and was_cleared(each[1], {*begun, *done}))
     ]:
         step, _, device = draw.choice(sorted(there))
         note["plant"] = {"step": step, **planted(device, draw, 0, size_of(device))}
     return bool(there)
 
 
-def may_be_wiped(target, seen):
+def was_cleared(target, seen):
     """The run has cleared the disk of a partition; of what stands on several it may have cleared any."""
     disk = target.partition(".")[0]
     return not re.fullmatch(r"k\d", disk) or f"teardown.{disk}.zero" in seen
@@ -565,9 +563,9 @@ def by_a_person(case, kind, note, words):
         plant = note["plant"]
         write_sector(plant["device"], plant["place"], bytes.fromhex(plant["before"]))
         return ["the sector that was there"]
-    if kind == "person's create":
-        part = node(case, case["adversity"]["disk"]) + "1"
-        sh(f"mdadm --stop {MINE}; mdadm --zero-superblock {part}; udevadm settle")
+    if mine := note.get("mine"):
+        write_sector(array_on(mine["part"]), mine["place"], bytes.fromhex(mine["before"]))
+        sh(f"mdadm --stop {MINE}; mdadm --zero-superblock {mine['part']}; udevadm settle")
         return [f"mdadm --stop {MINE}"]
     return []
 

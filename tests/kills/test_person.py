@@ -258,7 +258,6 @@ def test_the_array_of_a_person_is_whole_until_that_person_stops_it(
     note = made(monkeypatch, mine)
     assert note["won"] and note["mine"]["uuid"] == UUID and any(mine.read_bytes())
     Guest(monkeypatch, (4, "refused: not blank"), *DONE)
-    monkeypatch.setattr(in_guest, "node", lambda case, disk: "/dev/nul")
     if harm == "content":
         mine.write_bytes(bytes(2**21))
     elif harm == "superblock":
@@ -266,6 +265,7 @@ def test_the_array_of_a_person_is_whole_until_that_person_stops_it(
     elif harm == "array":
         mine.unlink()
     assert in_guest.converge(case("person's create"), note)["result"] == (LOST if harm else PERSON)
+    assert harm or not any(mine.read_bytes())  # nothing of it is left, neither superblock nor data
 
 
 def test_a_person_s_command_that_met_no_partition_is_none(

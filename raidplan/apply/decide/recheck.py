@@ -38,7 +38,7 @@ Found = dict[tuple[str, str], Properties]
 def look_closer(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], past: Past) -> Machine:
     """The machine with further properties in the `content` of each such device (`stain`, `used`, `filled`), and of each such file."""
     found: Found = {}
-    made = made_nodes(plan)
+    made, old = made_nodes(plan), with_old_bytes(plan, Stack(machine, disks), past)
     for step in plan.steps:
         ours = [node for node in step.guard if node in past.ours.get(step.id, ())]
         if step.proof and step.proof.file and ours:
@@ -48,7 +48,7 @@ def look_closer(plan: Plan, machine: Machine, disks: Mapping[str, DiskFact], pas
             if step.proof.kind == "array" and ours:
                 identities[str(step.proof.identity)] = ""
             for one, node in identities.items():
-                found |= _device(plan, step, one, node, machine, disks, past)
+                found |= _device(step, one, node, machine, disks, past, old)
     return machine.with_more({**found, **_users(found, machine)})
 
 
@@ -63,15 +63,17 @@ def _users(found: Found, machine: Machine) -> Found:
 
 
 def _device(
-    plan: Plan,
     step: Step,
     identity: str,
     target: str,
     machine: Machine,
     disks: Mapping[str, DiskFact],
     past: Past,
+    with_old: frozenset[str],
 ) -> Found:
-    """The further properties of one device; `target` is its name in the step, empty for the array that the step makes."""
+    """The further properties of one device; `target` is its name in the step, empty for the array that the step makes; `with_old` are
+    the devices on which bytes may be old, by kernel name.
+    """
     clock = past.clocks.get(step.id, 0)
     block = next((block for block in machine.blocks if block.identity == identity), None)
     if block is None or not block.size:
@@ -85,7 +87,7 @@ def _device(
     try:
         # With the sectors that the step has found, old bytes are known from those that came since: of members not all that are read.
         known = past.sectors.get(step.id) and step.proof and step.proof.kind not in ("array", "encryption")
-        old = not known and block.name in with_old_bytes(plan, Stack(machine, disks), past)
+        old = not known and block.name in with_old
         erased = step.id in past.erased or _is_joined(block)
         more = _as_made(step, identity, read, block.size, machine, clock, erased)
         sampled = machine.with_more(more)
