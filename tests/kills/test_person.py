@@ -265,7 +265,7 @@ def test_the_array_of_a_person_is_whole_until_that_person_stops_it(
     elif harm == "array":
         mine.unlink()
     assert in_guest.converge(case("person's create"), note)["result"] == (LOST if harm else PERSON)
-    assert harm or not any(mine.read_bytes())  # nothing of it is left, neither superblock nor data
+    assert harm or not any(mine.read_bytes())  # also the sector in it; the superblock is a command of mdadm
 
 
 def test_a_person_s_command_that_met_no_partition_is_none(
