@@ -13,6 +13,9 @@ from tests.kills.family import Drawn, draw
 from tests.kills.session import READY, Reference, about, in_guest, judged, reference, run_case, server
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
+SECTOR = 512
+LABELLED = ("ext2", "ext3", "ext4", "xfs")
+"""The file systems whose label can be changed while they are mounted."""
 CASES = (
     Adversity("kill all", 0.5, (0.3,)),
     Adversity("kill raidplan", 0.4),
@@ -25,15 +28,15 @@ CASES = (
 
 @pytest.fixture(scope="module")
 def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
-    with server(tmp_path_factory.mktemp("kills") / "twin", 512, lambda _: None) as machine:
+    with server(tmp_path_factory.mktemp("kills") / "twin", SECTOR, lambda _: None) as machine:
         yield machine
 
 
 def fresh() -> Drawn:
-    """The first layout for blank disks with a file system at /srv/top whose label can be changed while it is mounted."""
+    """The first layout for blank disks of such sectors with a file system at /srv/top whose label can be changed while it is mounted."""
     for drawn in map(draw, range(200)):
         top = yaml.safe_load(drawn.text)["filesystems"].get("top", {})
-        if drawn.kind == "fresh" and top.get("type") in ("ext2", "ext3", "ext4", "xfs"):
+        if (drawn.kind, drawn.sector) == ("fresh", SECTOR) and top.get("type") in LABELLED:
             return drawn
     raise AssertionError
 
