@@ -51,9 +51,9 @@ def _is_unwritten(root: Path, array: Block, blocks: Mapping[str, Block]) -> bool
     """No program has written to the array: its data can be had from members alone that are blank, in sync, and up to date.
 
     A write shows at one place of a mirror's every member, and beside the data at that of the parity; the copies of RAID10 can lie
-    at another one, so there all members have to be blank. The first sync fills no more members than may be lost, except in a
-    RAID6, a RAID10, and a RAID5 that was made with --force. Without a superblock on each, of one array, and with a write journal, nothing is known. Raises OSError, and
-    ValueError for a layout of the array that is none.
+    at another one, so there all members have to be blank. The first sync fills no more members than may be lost, except in a RAID6,
+    a RAID10, and a RAID5 that was made with --force. Without a superblock on each, of one array, and with a write journal, nothing
+    is known. Raises OSError, and ValueError for a layout of the array that is none.
     """
     readers = [(reader_of(root, name, blocks), blocks[name].size) for name in array.slaves if name in blocks]
     found = [(one, read) for read, size in readers for one in superblocks(read, size)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import struct
+from functools import partial
 
 import pytest
 
 from raidplan.apply.decide.half_made_arrays import others_on
+from raidplan.base.reader import Own, without
 from raidplan.plan.step import Proof
 from tests.apply.superblocks import superblock
 
@@ -34,9 +36,11 @@ def first_of_others(*pieces: tuple[int, bytes], journal: bool = False) -> int | 
     disk = bytearray(SIZE)
     for at, data in pieces:
         disk[at : at + len(data)] = data
-    found = others_on(
-        lambda at, size: bytes(disk[at : at + size]), SIZE, Proof("array", UUID, {}), journal=journal
-    )
+
+    def read(at: int, size: int) -> bytes:
+        return bytes(disk[at : at + size])
+
+    found = others_on(read, SIZE, Proof("array", UUID, {}), journal=journal, since=read)
     return next((trace.offset for trace in found), None)
 
 
@@ -114,3 +118,28 @@ def test_bits_of_a_bitmap_that_the_kernel_would_not_leave_count() -> None:
     )
     assert first_of_others(WITH_BITMAP, cleared(CHUNKS, bits=0)) is not None
     assert first_of_others(SUPER, cleared(CHUNKS)) is not None, "the superblock knows of no bitmap"
+
+
+@pytest.mark.parametrize("bits", [3, CHUNKS], ids=["in the sector of the header", "behind it too"])
+def test_bits_that_the_kernel_clears_on_a_member_whose_clearing_was_cut_off(bits: int) -> None:
+    """udev assembles it alone, and what is left of it is as it was: its superblock too, by which the bits are known."""
+    before, after = bytearray(SIZE), bytearray(SIZE)
+    for disk, (at, data) in ((before, cleared(0, bits)), (after, cleared(bits, bits))):
+        disk[at : at + len(data)] = data
+        disk[4096:8192] = WITH_BITMAP[1].ljust(4096, b"\0")
+
+    def read(at: int, size: int) -> bytes:
+        return bytes(after[at : at + size])
+
+    as_it_was: Own = lambda at, sector: before[at : at + len(sector)] == sector  # noqa: E731
+    since = partial(without, as_it_was, read)
+
+    def of_others() -> bool:
+        return any(others_on(read, SIZE, Proof("array", UUID, {}), journal=False, since=since))
+
+    assert any(since(8192, 4096)) and not any(since(4096, 4096))
+    assert not of_others()
+    for place, byte in ((8192 + 256 + 77, 0x10), (DATA, 1), (4096 + 1024, 1)):
+        after[place] ^= byte
+        assert of_others(), place
+        after[place] ^= byte

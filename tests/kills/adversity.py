@@ -28,6 +28,9 @@ OTHERS = (
 POWER = "power cut"
 AGAIN = (*KILLS, *SIGNALS, "root full", POWER)
 """After these the apply that goes on may be killed too."""
+LAST_RESORT = 35.0
+"""Seconds after which whatever is still there of an array that udev has assembled runs without the rest: mdadm waits for half a minute
+(mdadm-last-resort@.timer)."""
 WEIGHTS = {**dict.fromkeys(KILLS, 4), **dict.fromkeys(SIGNALS, 1), **dict.fromkeys(OTHERS, 1)}
 
 
@@ -60,6 +63,8 @@ def draw_adversity(seed: int, *, power: bool = False) -> Adversity:
         round(random.uniform(0.02, 0.97), 3),
         again,
         random.randrange(DISKS),
-        round(random.uniform(0, 3) if power else random.choice((0.0, 0.0, random.uniform(0, 3))), 2),
+        round(
+            random.uniform(0, 3) if power else random.choice((0.0, 0.0, random.uniform(0, 3), LAST_RESORT)), 2
+        ),
         random.randrange(2**31),
     )

@@ -377,6 +377,11 @@ def planted(device, draw, begin, end):
     return {"device": device, "place": place, "sector": sector.hex(), "before": before.hex()}
 
 
+def take_back(plant, device):
+    """Writes the sector that was there before; the device may have another name by now."""
+    write_sector(device, plant["place"], bytes.fromhex(plant["before"]))
+
+
 def sector_of(device, place):
     """From the device itself, not from the kernel's cache."""
     with open(device, "rb") as file:
@@ -559,12 +564,11 @@ def by_a_person(case, kind, note, words):
         for command in commands:  # each waits until what the one before began has ended
             sh(f"{command}; udevadm settle; sleep 1; timeout 60 mdadm --wait /dev/md/*")
         return commands
-    if note.get("plant"):
-        plant = note["plant"]
-        write_sector(plant["device"], plant["place"], bytes.fromhex(plant["before"]))
+    if plant := note.get("plant"):
+        take_back(plant, plant["device"])
         return ["the sector that was there"]
     if mine := note.get("mine"):
-        write_sector(array_on(mine["part"]), mine["place"], bytes.fromhex(mine["before"]))
+        take_back(mine, array_on(mine["part"]))
         sh(f"mdadm --stop {MINE}; mdadm --zero-superblock {mine['part']}; udevadm settle")
         return [f"mdadm --stop {MINE}"]
     return []

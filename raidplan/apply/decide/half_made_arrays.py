@@ -32,9 +32,11 @@ LOG = struct.pack("<I", 0x6433C509)
 LOG_BLOCK, LOG_HEADER = 4096, 32
 
 
-def others_on(read: Reader, size: int, proof: Proof, *, journal: bool) -> Iterator[Trace]:
-    """Foreign content of a member of `size` bytes: in its data, and everywhere else. Raises OSError."""
-    of_others = without_ours(read, size, proof, journal=journal)
+def others_on(read: Reader, size: int, proof: Proof, *, journal: bool, since: Reader) -> Iterator[Trace]:
+    """Foreign content of a member of `size` bytes: in its data, and everywhere else; `since` shows only what came since it was cleared,
+    if that is known. Raises OSError.
+    """
+    of_others = without_ours(read, size, proof, journal=journal, since=since)
     for block in ours_on(read, size, proof):
         room = min(block.data_size or size, size - block.data_offset)
         yield from read_traces(partial(_shifted, of_others, block.data_offset), SECTOR, Place(0, room))
@@ -46,12 +48,16 @@ def ours_on(read: Reader, size: int, proof: Proof) -> list[Superblock]:
     return [one for one in superblocks(read, size) if one.uuid == proof.key and not one.problem]
 
 
-def without_ours(read: Reader, size: int, proof: Proof, *, journal: bool) -> Reader:
-    """The content of a member with zeroes in place of what mdadm and the kernel write. Raises OSError."""
+def without_ours(
+    read: Reader, size: int, proof: Proof, *, journal: bool, since: Reader | None = None
+) -> Reader:
+    """The content of a member, or what came `since` then, with zeroes in place of what mdadm and the kernel write: bits that the kernel
+    cleared are known by a superblock, which may be older. Raises OSError.
+    """
     ours = ours_on(read, size, proof)
     blocks = [(one.offset, one.offset + length(read, one)) for one in ours]
     blocks += (bits for one in ours for bits in _cleared_bits(read, one))
-    return partial(_of_others, read, proof.key.replace("-", ""), journal, blocks)
+    return partial(_of_others, since or read, proof.key.replace("-", ""), journal, blocks)
 
 
 def _shifted(read: Reader, first: int, offset: int, size: int) -> bytes:

@@ -91,9 +91,11 @@ def _device(
         erased = step.id in past.erased or _is_joined(block)
         more = _as_made(step, identity, read, block.size, machine, clock, erased)
         sampled = machine.with_more(more)
-        rest = without_own_rest(read, past, step, target)
+        since = without_own_rest(read, past, step, target)
         was_blank = _front_was_blank(step, past)
-        stains = _stains(step, identity, rest, block.size, sampled, disk, old, clock, erased, was_blank)
+        stains = _stains(
+            step, identity, read, since, block.size, sampled, disk, old, clock, erased, was_blank
+        )
         amiss: dict[str, Value] = {"stain": next(stains, "")}
         if was_blank and first_written(partial(unerased, read), front_of(step)) is not None:
             amiss["filled"] = True
@@ -140,6 +142,7 @@ def _stains(
     step: Step,
     identity: str,
     read: Reader,
+    since: Reader,
     size: int,
     machine: Machine,
     disk: DiskFact | None,
@@ -148,18 +151,20 @@ def _stains(
     erased: bool,
     was_blank: bool,
 ) -> Iterator[str]:
+    """In words; `since` shows what came since the device was cleared."""
     assert step.proof is not None
     if step.proof.kind == "table" and disk:
-        traces = _beside_table(step, read, size, disk, erased)
+        traces = _beside_table(step, since, size, disk, erased)
         kept = not old
     elif step.proof.kind == "array" and identity != str(step.proof.identity):
-        traces = others_on(read, size, step.proof, journal=identity == step.proof.expect.get("journal"))
+        journal = identity == step.proof.expect.get("journal")
+        traces = others_on(read, size, step.proof, journal=journal, since=since)
         kept = not old
     else:
         carried = bool(machine.carried(identity))
         if carried and not _fresh(step, identity, machine):
             return  # a loss already
-        traces = foreign(step, size, clock, read, carried=carried, erased=erased, was_blank=was_blank)
+        traces = foreign(step, size, clock, since, carried=carried, erased=erased, was_blank=was_blank)
         kept = not (old and carried)
     # Of a disk that was wiped, both ends were cleared, and not what lies between.
     counted = (trace for trace in traces if kept or trace.type != "data" or trace.where != "disk" or not FRONT <= trace.offset < size - BACK)  # fmt: skip
