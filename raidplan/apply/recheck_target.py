@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from os import close
 from typing import TYPE_CHECKING
 
+from raidplan.apply.decide.create_again import default_offset
 from raidplan.apply.decide.found_before import AsFound, DeviceAsFound, FileAsFound
 from raidplan.apply.decide.reading_again import place_of_change
 from raidplan.apply.journal.sectors import front_of, makes_over, packed, sectors_beneath, sectors_now
@@ -56,7 +57,9 @@ class Decided:
         if not (makes_over(step) and (step.clears or (below and below <= self.wiped))):
             return sectors_now(step, node, world.bytes_at)
         with suppress(OSError):  # the maker itself will say it
-            return sectors_beneath([world.written(node(device)) for device in step.guard])
+            devices = [world.written(node(device)) for device in step.guard]
+            is_array = bool(step.proof and step.proof.kind == "array")
+            return sectors_beneath(devices, default_offset(step, devices[0][1]) if is_array else 0)
         return b""
 
     def erased(self, step: Step, node: Callable[[str], str], world: World) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from raidplan.base.hidden import escaped
 from raidplan.base.magic import MEMBER
@@ -95,6 +96,17 @@ def read_all(read: Reader, size: int) -> Iterator[Trace]:
     yield from found
     if found:  # a small device on which nothing is has been read whole
         yield from read_small(read, size)
+
+
+def read_behind(read: Reader, start: int, size: int) -> Iterator[Trace]:
+    """Everything in the `size` bytes that begin at a place of a device, as the data of a member; the traces have their places on the
+    device."""
+    for trace in read_traces(partial(_shifted, read, start), SECTOR, Place(0, size)):
+        yield replace(trace, offset=start + trace.offset, start=start + trace.start)
+
+
+def _shifted(read: Reader, start: int, offset: int, size: int) -> bytes:
+    return read(start + offset, size)
 
 
 def read_small(read: Reader, size: int) -> Iterator[Trace]:

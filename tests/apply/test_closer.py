@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from raidplan.apply.decide import recheck
+from raidplan.apply.decide.create_again import default_offset
 from raidplan.apply.decide.leftovers import NotOurs, carries_ours
 from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.journal import sectors
@@ -26,7 +27,7 @@ from tests.apply.stacks import OTHER, plan_of
 from tests.apply.superblocks import superblock
 from tests.images import tool
 
-MIB = 2**20
+MIB, GIB = 2**20, 2**30
 UNREADABLE = f"what cannot be read ({os.strerror(errno.EIO)})"
 LAYOUT = """\
 version: 1
@@ -140,7 +141,7 @@ def test_a_member_with_a_superblock_only(devices: Devices) -> None:
         devices.make("d0p1", 48 * MIB, head, (8192, bits), (at, b"theirs"))
         assert f"from byte {at} on" in devices.amiss(create.id, "content", identity, member)["stain"]
     devices.make("d0p1", 48 * MIB, head, (MIB + 4096, b"theirs"))
-    assert "from byte 4096 on" in devices.amiss(create.id, "content", identity, member)["stain"]
+    assert f"from byte {MIB + 4096} on" in devices.amiss(create.id, "content", identity, member)["stain"]
     key = f"array:{create.proof.key}"
     devices.make("md127", 47 * MIB, (0, b"theirs"))
     array = [block("md127", key, 47 * MIB)]
@@ -174,6 +175,41 @@ def test_a_member_of_a_disk_that_may_be_wiped(devices: Devices, tmp_path: Path) 
     assert devices.amiss(create.id, "content", identity, member)["stain"], "the disk was blank"
     devices.make("d0p1", 48 * MIB, (100, b"new"))
     assert "from byte 100 on" in devices.amiss(create.id, "content", identity, member, past=cleared)["stain"]
+
+
+def test_the_data_of_a_large_member_of_a_disk_that_may_be_wiped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It begins behind the end that was cleared: what is there may be as old as the disk, also a file system of somebody, if that is as
+    it was."""
+    size, large = 40 * GIB, LAYOUT.replace("64MiB", "41GiB").replace("48MiB", "40GiB")
+    devices = Devices(tmp_path, plan_of(large.replace("PAIR-<1>", "PAIR-<1>, wipe: true"), tmp_path))
+    monkeypatch.setattr(recheck, "read_at", devices.read_at)
+    monkeypatch.setattr(recheck, "used_by_others", lambda *nodes: [])
+    create = devices.steps["array.data.create"]
+    assert create.proof
+    data = default_offset(create, size)
+    assert data == 33 * MIB
+    identity = f"partition:{create.guard[0].rpartition('/')[2]}"
+    member = [replace(block("d0p1", identity, size), kind="partition", below=("d0",))]
+    head = (4096, superblock(create.proof.key, data, size - data))
+    old, filesystem = (data, b"old"), (data + 1080, b"\x53\xef")
+    cleared = {"ended": frozenset({"teardown.d0.zero"})}
+
+    def stain(*pieces: tuple[int, bytes], past: Any = cleared) -> str:
+        devices.make("d0p1", size, head, *pieces)
+        return str(devices.amiss(create.id, "content", identity, member, past=past)["stain"])
+
+    assert stain(old) == ""
+    assert f"from byte {data} on" in stain(old, past={}), "the disk was blank"
+    assert "ext" in stain(filesystem), "nobody knows since when"
+    devices.make("d0p1", size, old, filesystem)
+    devices.make("d1p1", size)
+    found = sectors_beneath([(partial(devices.read_at, name), size) for name in ("d0p1", "d1p1")], data)
+    (tmp_path / sectors_as(digest_of(found))).write_bytes(found)
+    known = {**cleared, "sectors": {create.id: digest_of(found)}, "folder": str(tmp_path)}
+    assert stain(old, filesystem, past=known) == ""
+    assert "ext" in stain((data + 1080, b"\x53\xef\1"), past=known), "it came since"
 
 
 def test_an_array_of_disks_that_may_be_wiped(devices: Devices, tmp_path: Path) -> None:
@@ -233,7 +269,10 @@ def test_an_array_that_is_a_member(devices: Devices) -> None:
         "md126", 48 * MIB, (4096, superblock(create.proof.key, MIB, 47 * MIB)), (MIB + 4096, b"theirs")
     )
     found = {"content": {f"array:{OTHER}": {"carries": [f"linux_raid_member {create.proof.key}"]}}}
-    assert "from byte 4096 on" in devices.amiss(create.id, "content", f"array:{OTHER}", leg, **found)["stain"]
+    assert (
+        f"from byte {MIB + 4096} on"
+        in devices.amiss(create.id, "content", f"array:{OTHER}", leg, **found)["stain"]
+    )
 
 
 def test_where_mkfs_left_no_signature(devices: Devices) -> None:

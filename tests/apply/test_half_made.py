@@ -78,7 +78,7 @@ def test_what_only_looks_like_it_counts() -> None:
 def test_the_log_of_a_write_journal(head: list[tuple[int, bytes]]) -> None:
     """mdadm writes one empty block, and each start of the array another."""
     empty = [(DATA - 4096 * (not head), log_block(0)), (DATA + 4096, log_block(8))]
-    first = 0 if head else DATA - 4096
+    first = empty[0][0]
     assert first_of_others(*head, *empty, journal=True) is None
     assert first_of_others(*head, *empty) == first, "on a member it is data"
     torn = (empty[1][0] + 512, b"\xff" * 3584)
@@ -109,6 +109,15 @@ WITH_BITMAP = (4096, superblock(UUID, DATA, SIZE - DATA, bitmap=8))
 def test_the_kernel_clears_bits_from_the_first_one_on(clear: int) -> None:
     assert first_of_others(WITH_BITMAP, cleared(clear)) is None
     assert first_of_others(WITH_BITMAP, cleared(clear), (SIZE - 100, b"theirs")) is not None
+
+
+@pytest.mark.parametrize("zeroes", [(8192 + 4096, 4096), (8192 + 512, 512), (8192 + 1024, 512)])
+@pytest.mark.parametrize("clear", [1, 77, 2047])
+def test_sectors_of_zeroes_that_a_clearing_has_left_are_no_bits(clear: int, zeroes: tuple[int, int]) -> None:
+    """Those that the kernel writes again, with others of its bitmap, have its bits."""
+    left = [WITH_BITMAP, cleared(clear), (zeroes[0], bytes(zeroes[1]))]
+    assert first_of_others(*left) is None
+    assert first_of_others(*left, (8192 + 512, b"\xff\xfe" + b"\xff" * 510)) is not None
 
 
 def test_bits_of_a_bitmap_that_the_kernel_would_not_leave_count() -> None:

@@ -9,6 +9,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -16,7 +17,7 @@ import pytest
 
 from raidplan.apply.decide import maker
 from raidplan.base.filesystems.vfat import _root as root_of_fat
-from raidplan.base.reader import ERASED, Reader
+from raidplan.base.reader import ERASED, Reader, without
 from raidplan.base.size import MIB, SECTOR
 from raidplan.facts.ranges import ends_of
 from raidplan.plan.disk_identity import DiskIdentity
@@ -152,6 +153,23 @@ def test_old_bytes_between_the_ends_of_a_disk_to_wipe_are_none_of_somebody_else(
         alone(made, dice, dice or Random(1), cut)
         with made.planted(57 * MIB + SECTOR, b"new"):
             assert not made.own, cut
+
+
+def test_blocks_of_btrfs_with_sectors_that_were_there_before_are_known_by_all_of_them(tmp_path: Path) -> None:
+    """Of a run with another clock, as where the same layout was applied before: a part of each is as it was."""
+    made = image_of(*MADE["btrfs"], tmp_path)
+    made.cut(ENDED)
+    for start, size in ends_of(made.size, [(0, made.size)], []):
+        put(Path(made.node), start, bytes(size))
+    before = {at: made.read(at, SECTOR) for at in range(0, made.size, SECTOR)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(makers, "CLOCK", CLOCK + 3600)
+        made.cut(made.cuts()[-1])
+    since = partial(without, lambda at, sector: before[at] == sector, made.read)
+    assert next(maker.foreign(made.step, made.size, 0, since), None), "a part of a block is nobody's"
+    assert next(maker.foreign(made.step, made.size, 0, made.read, since=since), None) is None
+    with made.planted(57 * MIB + SECTOR, b"new"):
+        assert next(maker.foreign(made.step, made.size, 0, made.read, since=since), None)
 
 
 def test_another_clock_writes_other_bytes_and_is_refused(tmp_path: Path) -> None:

@@ -28,9 +28,9 @@ OTHERS = (
 POWER = "power cut"
 AGAIN = (*KILLS, *SIGNALS, "root full", POWER)
 """After these the apply that goes on may be killed too."""
-LAST_RESORT = 35.0
-"""Seconds after which whatever is still there of an array that udev has assembled runs without the rest: mdadm waits for half a minute
-(mdadm-last-resort@.timer)."""
+LAST_RESORT = 45.0
+"""Seconds after which whatever is still there of an array that udev has assembled runs without the rest, and the kernel has cleared bits
+of its bitmap: mdadm waits for half a minute (mdadm-last-resort@.timer), the kernel for twice 5 s."""
 WEIGHTS = {**dict.fromkeys(KILLS, 4), **dict.fromkeys(SIGNALS, 1), **dict.fromkeys(OTHERS, 1)}
 
 

@@ -116,8 +116,10 @@ def server(
 
 
 def made_ready(twin: Twin, *, real_initramfs: bool = False) -> None:
-    """raidplan, the script of cases, the quick initramfs, the content of the decoys."""
+    """raidplan, the script of cases, the quick initramfs, the content of the decoys; a timer that is not late (`LAST_RESORT`)."""
     install_raidplan(twin)
+    twin.put(b"[Timer]\nAccuracySec=1s\n", "/etc/systemd/system/mdadm-last-resort@.timer.d/in-time.conf")
+    twin.run(["systemctl", "daemon-reload"])
     for script in SCRIPTS:
         twin.put(Path(__file__).with_name(script), f"/root/{script}")
     if not real_initramfs:

@@ -36,8 +36,8 @@ def data_offset(step: Step, members: Sequence[BlockFact | None], there: Iterable
     if told:
         return told.pop()
     if members[0]:
-        return _default_offset(step, members[0].size)
-    least, most = _default_offset(step, int(str(expect.get("component", 0)))), _default_offset(step, TIB)
+        return default_offset(step, members[0].size)
+    least, most = default_offset(step, int(str(expect.get("component", 0)))), default_offset(step, TIB)
     return most if least == most else None
 
 
@@ -48,7 +48,8 @@ def _is_far(step: Step) -> bool:
     return LEVELS[str(step.proof.expect["level"])].arranged and raid10_copies(str(layout))[0] == "far"
 
 
-def _default_offset(step: Step, size: int) -> int:
+def default_offset(step: Step, size: int) -> int:
+    """The place of the data on the members of the array that the step makes, in bytes, where the first has this size."""
     assert step.proof is not None
     expect = step.proof.expect
     chunk = expect.get("chunk")

@@ -19,7 +19,7 @@ from raidplan.base.reader import ERASED, Reader, all_are, little
 from raidplan.base.size import SECTOR, align_up
 from raidplan.facts.machine import Trace
 from raidplan.facts.members import SIZE, Superblock, length, superblocks
-from raidplan.facts.traces import Place, read_all, read_traces
+from raidplan.facts.traces import read_all, read_behind
 from raidplan.plan.step import Proof
 
 ONES = b"\xff"
@@ -33,13 +33,13 @@ LOG_BLOCK, LOG_HEADER = 4096, 32
 
 
 def others_on(read: Reader, size: int, proof: Proof, *, journal: bool, since: Reader) -> Iterator[Trace]:
-    """Foreign content of a member of `size` bytes: in its data, and everywhere else; `since` shows only what came since it was cleared,
-    if that is known. Raises OSError.
+    """Foreign content of a member of `size` bytes: in its data, and everywhere else. Superblocks and bits are looked for in `read`;
+    what is shown comes from `since`, which may hide what was there before. Raises OSError.
     """
     of_others = without_ours(read, size, proof, journal=journal, since=since)
     for block in ours_on(read, size, proof):
         room = min(block.data_size or size, size - block.data_offset)
-        yield from read_traces(partial(_shifted, of_others, block.data_offset), SECTOR, Place(0, room))
+        yield from read_behind(of_others, block.data_offset, room)
     yield from read_all(of_others, size)
 
 
@@ -51,17 +51,13 @@ def ours_on(read: Reader, size: int, proof: Proof) -> list[Superblock]:
 def without_ours(
     read: Reader, size: int, proof: Proof, *, journal: bool, since: Reader | None = None
 ) -> Reader:
-    """The content of a member, or what came `since` then, with zeroes in place of what mdadm and the kernel write: bits that the kernel
-    cleared are known by a superblock, which may be older. Raises OSError.
+    """The content of a member with zeroes in place of what mdadm and the kernel write. Superblocks and bits are looked for in `read`;
+    what is shown comes from `since`, where that is given. Raises OSError.
     """
     ours = ours_on(read, size, proof)
     blocks = [(one.offset, one.offset + length(read, one)) for one in ours]
     blocks += (bits for one in ours for bits in _cleared_bits(read, one))
     return partial(_of_others, since or read, proof.key.replace("-", ""), journal, blocks)
-
-
-def _shifted(read: Reader, first: int, offset: int, size: int) -> bytes:
-    return read(first + offset, size)
 
 
 def _of_others(
@@ -94,7 +90,8 @@ def _of_others(
 
 def _cleared_bits(read: Reader, block: Superblock) -> Iterator[tuple[int, int]]:
     """The first and the last byte of the sectors with the bits of a bitmap, if the kernel has cleared some of them: the first ones,
-    for nothing was written to the array."""
+    for nothing was written to the array. A clearing that was cut off leaves sectors of zeroes anywhere.
+    """
     behind = SIZE if block.version == "0.90" else SECTOR * little(read(block.offset + 96, 4), "i", 0)
     header = read(block.offset + behind, BITMAP_HEADER)
     if not behind or len(header) < BITMAP_HEADER or not _bitmap(header, block.uuid.replace("-", "")):
@@ -104,9 +101,27 @@ def _cleared_bits(read: Reader, block: Superblock) -> Iterator[tuple[int, int]]:
         return
     first = block.offset + behind + BITMAP_HEADER
     end = align_up(first + -(-count // 8), SECTOR)
-    clear = int.from_bytes(read(first, end - first), "little") ^ ((1 << 8 * (end - first)) - 1)
-    if not clear & (clear + 1) and clear.bit_length() <= count:
+    if _cleared_from_the_first(
+        read(first, end - first), (block.offset + behind) % SECTOR + BITMAP_HEADER, count
+    ):
         yield first, end
+
+
+def _cleared_from_the_first(bits: bytes, begin: int, count: int) -> bool:
+    """Of `count` bits, which begin at that byte of a sector, the first ones are clear, and the rest is set, or in a sector of zeroes."""
+    ends = [*range(SECTOR - begin, len(bits), SECTOR), len(bits)]
+    starts = [0, *ends[:-1]]
+    parts = [(start, bits[start:end]) for start, end in zip(starts, ends, strict=True)]
+    full = [(start, part) for start, part in parts if not all_are(0, part)]
+    if not full or all_are(ERASED, full[0][1]):
+        return all(all_are(ERASED, part) for _, part in full)
+    start, part = full[0]
+    clear = int.from_bytes(part, "little") ^ ((1 << 8 * len(part)) - 1)
+    return (
+        not clear & (clear + 1)
+        and 8 * start + clear.bit_length() <= count
+        and all(all_are(ERASED, each) for _, each in full[1:])
+    )
 
 
 def _parity_log(sector: bytes, uuid: str) -> bool:

@@ -22,12 +22,12 @@ from raidplan.apply.decide.own_sectors import of_encryption, of_physical_volume
 from raidplan.base.filesystems import FILESYSTEMS
 from raidplan.base.filesystems.type import FilesystemType
 from raidplan.base.reader import Own, Reader, either, same_as, unerased, without
-from raidplan.base.size import MIB, SECTOR
+from raidplan.base.size import MIB
 from raidplan.facts import luks
 from raidplan.facts.host import memory_free
 from raidplan.facts.machine import Trace
 from raidplan.facts.run import run
-from raidplan.facts.traces import Place, first_bytes, read_all, read_traces
+from raidplan.facts.traces import first_bytes, read_all, read_behind
 from raidplan.plan.step import Run, Step
 
 SCRATCH = "/var/tmp"
@@ -38,24 +38,28 @@ SECONDS = 600
 
 
 def foreign(
-    step: Step, size: int, clock: int, read: Reader, *, carried: bool = False, erased: bool = False,
-    was_blank: bool = False,
+    step: Step, size: int, clock: int, read: Reader, *, since: Reader | None = None, carried: bool = False,
+    erased: bool = False, was_blank: bool = False,
 ) -> Iterator[Trace]:  # fmt: skip
-    """Content of a device of `size` bytes that the interrupted maker of `step` did not write.
+    """Content of a device of `size` bytes that the interrupted maker of `step` did not write; of `since`, where that is given, which
+    may hide what was there before.
 
     `clock` is the second since 1970 that the maker ran with. `carried`: libblkid knows the device as the step's; where
     nothing else tells whose a sector is, that has to do. `erased`: what nobody has written may read as erased flash. `was_blank`: all
     in front of the data of an encryption was blank right before. Raises OSError.
     """
-    if next(read_all(read, size), None) is None:
+    shown = since or read
+    if next(read_all(shown, size), None) is None:
         return
-    with own_sectors(step, size, clock, read, was_blank=was_blank) as own:
+    # A block of a file system has a checksum of all its sectors, also of those from before; but the header of an encryption
+    # from before must not answer for key slots that came since.
+    with own_sectors(step, size, clock, read if _type(step) else shown, was_blank=was_blank) as own:
         if own or not carried:
-            others = partial(unerased, read) if erased else read
+            others = partial(unerased, shown) if erased else shown
             others = partial(without, own, others) if own else others
             yield from read_all(others, size)
             if start := int(str(step.proof.expect.get("data_offset", 0))) if step.proof else 0:
-                yield from read_traces(partial(_behind, others, start), SECTOR, Place(0, size - start))
+                yield from read_behind(others, start, size - start)
                 if was_blank and (at := first_written(others, start)) is not None:
                     yield Trace(at, "data", 0, size)
 
@@ -63,10 +67,6 @@ def foreign(
 def first_written(read: Reader, end: int) -> int | None:
     """The first byte before `end` that is not zero; None if all are. Raises OSError."""
     return next(first_bytes((at, read(at, min(MIB, end - at))) for at in range(0, end, MIB)), None)
-
-
-def _behind(read: Reader, start: int, offset: int, size: int) -> bytes:
-    return read(start + offset, size)
 
 
 @contextmanager

@@ -94,7 +94,7 @@ def _device(
         since = without_own_rest(read, past, step, target)
         was_blank = _front_was_blank(step, past)
         stains = _stains(
-            step, identity, read, since, block.size, sampled, disk, old, clock, erased, was_blank
+            step, identity, read, block.size, sampled, disk, old, clock, erased, was_blank, since=since
         )
         amiss: dict[str, Value] = {"stain": next(stains, "")}
         if was_blank and first_written(partial(unerased, read), front_of(step)) is not None:
@@ -142,7 +142,6 @@ def _stains(
     step: Step,
     identity: str,
     read: Reader,
-    since: Reader,
     size: int,
     machine: Machine,
     disk: DiskFact | None,
@@ -150,8 +149,12 @@ def _stains(
     clock: int,
     erased: bool,
     was_blank: bool,
+    *,
+    since: Reader,
 ) -> Iterator[str]:
-    """In words; `since` shows what came since the device was cleared."""
+    """In words. Superblocks and blocks of ours are looked for in `read`; what counts comes from `since`, which hides the sectors that
+    were there before the step, or before the device was cleared for it.
+    """
     assert step.proof is not None
     if step.proof.kind == "table" and disk:
         traces = _beside_table(step, since, size, disk, erased)
@@ -164,7 +167,9 @@ def _stains(
         carried = bool(machine.carried(identity))
         if carried and not _fresh(step, identity, machine):
             return  # a loss already
-        traces = foreign(step, size, clock, since, carried=carried, erased=erased, was_blank=was_blank)
+        traces = foreign(
+            step, size, clock, read, since=since, carried=carried, erased=erased, was_blank=was_blank
+        )
         kept = not (old and carried)
     # Of a disk that was wiped, both ends were cleared, and not what lies between.
     counted = (trace for trace in traces if kept or trace.type != "data" or trace.where != "disk" or not FRONT <= trace.offset < size - BACK)  # fmt: skip

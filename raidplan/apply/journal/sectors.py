@@ -19,7 +19,8 @@ from pathlib import Path
 from raidplan.apply.journal.past import Past, Rest, sectors_as
 from raidplan.base.reader import ERASED, Own, Reader, all_are
 from raidplan.base.size import MIB, SECTOR
-from raidplan.facts.traces import SMALL, places_read
+from raidplan.facts.ranges import joined
+from raidplan.facts.traces import SMALL, edges_of, places_read
 from raidplan.plan.step import Step, Zero
 
 Range = tuple[int, int]
@@ -95,14 +96,14 @@ def front_of(step: Step) -> int:
     return int(str(proof.expect.get("data_offset", 0))) if proof and proof.kind == "encryption" else 0
 
 
-def sectors_beneath(devices: Sequence[tuple[Reader, int]]) -> bytes:
-    """The fingerprints of all that is read of devices (each with its size) when a maker was cut off on them; none where that is too
-    much. Raises OSError.
+def sectors_beneath(devices: Sequence[tuple[Reader, int]], data: int = 0) -> bytes:
+    """The fingerprints of all that is read of devices (each with its size) when a maker was cut off on them, also where the data of an
+    array is to begin; none where that is too much. Raises OSError.
     """
     ranges = [
         (number * SPAN + start, room)
         for number, (_, size) in enumerate(devices)
-        for start, room in places_read(size)
+        for start, room in joined([*places_read(size), *(edges_of(data, size - data) if data < size else ())])
     ]
     if sum(room for _, room in ranges) > MOST_READ:
         return b""
