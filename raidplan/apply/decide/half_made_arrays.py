@@ -108,7 +108,7 @@ def _cleared_bits(read: Reader, block: Superblock) -> Iterator[tuple[int, int]]:
 
 
 def _cleared_from_the_first(bits: bytes, begin: int, count: int) -> bool:
-    """Of `count` bits, which begin at that byte of a sector, the first ones are clear, and the rest is set, or in a sector of zeroes."""
+    """Whether the first of `count` bits, which begin at that byte of a sector, are clear, and the rest is set or in a sector of zeroes."""
     ends = [*range(SECTOR - begin, len(bits), SECTOR), len(bits)]
     starts = [0, *ends[:-1]]
     parts = [(start, bits[start:end]) for start, end in zip(starts, ends, strict=True)]

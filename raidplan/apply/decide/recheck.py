@@ -152,7 +152,7 @@ def _stains(
     *,
     since: Reader,
 ) -> Iterator[str]:
-    """In words. Superblocks and blocks of ours are looked for in `read`; what counts comes from `since`, which hides the sectors that
+    """The stains, in words. Superblocks and blocks of ours are looked for in `read`; what counts comes from `since`, which hides the sectors that
     were there before the step, or before the device was cleared for it.
     """
     assert step.proof is not None
