@@ -108,13 +108,14 @@ def _cleared_bits(read: Reader, block: Superblock) -> Iterator[tuple[int, int]]:
 
 
 def _cleared_from_the_first(bits: bytes, begin: int, count: int) -> bool:
-    """Whether the first of `count` bits, which begin at that byte of a sector, are clear, and the rest is set or in a sector of zeroes."""
+    """Whether the first of `count` bits, which begin at that byte of a sector, are clear, and the rest is set or in a sector of zeroes.
+    Where no bit is set, there is nothing to tell."""
     ends = [*range(SECTOR - begin, len(bits), SECTOR), len(bits)]
     starts = [0, *ends[:-1]]
     parts = [(start, bits[start:end]) for start, end in zip(starts, ends, strict=True)]
     full = [(start, part) for start, part in parts if not all_are(0, part)]
-    if not full or all_are(ERASED, full[0][1]):
-        return all(all_are(ERASED, part) for _, part in full)
+    if not full:
+        return False
     start, part = full[0]
     clear = int.from_bytes(part, "little") ^ ((1 << 8 * len(part)) - 1)
     return (

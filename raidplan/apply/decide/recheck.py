@@ -152,8 +152,8 @@ def _stains(
     *,
     since: Reader,
 ) -> Iterator[str]:
-    """The stains, in words. Superblocks and blocks of ours are looked for in `read`; what counts comes from `since`, which hides the sectors that
-    were there before the step, or before the device was cleared for it.
+    """The stains, in words. Superblocks and blocks of ours are looked for in `read`; what counts comes from `since`, which hides the
+    sectors that were there before the step, or before the device was cleared for it.
     """
     assert step.proof is not None
     if step.proof.kind == "table" and disk:
