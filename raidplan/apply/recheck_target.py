@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from os import close
 from typing import TYPE_CHECKING
 
-from raidplan.apply.decide.create_again import default_offset
+from raidplan.apply.decide.create_again import places_of_data
 from raidplan.apply.decide.found_before import AsFound, DeviceAsFound, FileAsFound
 from raidplan.apply.decide.reading_again import place_of_change
 from raidplan.apply.journal.sectors import front_of, makes_over, packed, sectors_beneath, sectors_now
@@ -59,7 +59,7 @@ class Decided:
         with suppress(OSError):  # the maker itself will say it
             devices = [world.written(node(device)) for device in step.guard]
             is_array = bool(step.proof and step.proof.kind == "array")
-            return sectors_beneath(devices, default_offset(step, devices[0][1]) if is_array else 0)
+            return sectors_beneath(devices, places_of_data(step, devices[0][1]) if is_array else ())
         return b""
 
     def erased(self, step: Step, node: Callable[[str], str], world: World) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from raidplan.apply.decide import recheck
-from raidplan.apply.decide.create_again import default_offset
+from raidplan.apply.decide.create_again import default_offset, places_of_data
 from raidplan.apply.decide.leftovers import NotOurs, carries_ours
 from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.journal import sectors
@@ -21,8 +21,9 @@ from raidplan.apply.journal.past import Past, sectors_as
 from raidplan.apply.journal.sectors import digest_of, sectors_beneath
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
+from raidplan.facts.traces import places_read
 from raidplan.facts.uses import Use, use
-from raidplan.plan.step import Plan, Proof, Run
+from raidplan.plan.step import Plan, Proof, Run, Step
 from tests.apply.stacks import OTHER, plan_of
 from tests.apply.superblocks import superblock
 from tests.images import tool
@@ -85,6 +86,28 @@ def devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Devices
 
 def block(name: str, identity: str, size: int) -> BlockFact:
     return BlockFact(name, identity, f"/dev/{name}", "any", size)
+
+
+def sectors_found(devices: Devices, create: Step, size: int) -> dict[str, Any]:
+    """What the journal has of the sectors that both members have when an array is made of them."""
+    found = sectors_beneath(
+        [(partial(devices.read_at, name), size) for name in ("d0p1", "d1p1")], places_of_data(create, size)
+    )
+    (devices.folder / sectors_as(digest_of(found))).write_bytes(found)
+    return {"sectors": {create.id: digest_of(found)}, "folder": str(devices.folder)}
+
+
+def with_array(create: Step, size: int, room: int) -> list[BlockFact]:
+    """Both members, and the array that they are."""
+    assert create.proof
+    parts = [f"partition:{node.rpartition('/')[2]}" for node in create.guard]
+    return [
+        *(
+            replace(block(f"d{n}p1", part, size), kind="partition", below=(f"d{n}",))
+            for n, part in enumerate(parts)
+        ),
+        replace(block("md127", f"array:{create.proof.key}", room), kind="array", below=("d0p1", "d1p1")),
+    ]
 
 
 def with_table(devices: Devices) -> list[tuple[int, bytes]]:
@@ -205,9 +228,7 @@ def test_the_data_of_a_large_member_of_a_disk_that_may_be_wiped(
     assert "ext" in stain(filesystem), "nobody knows since when"
     devices.make("d0p1", size, old, filesystem)
     devices.make("d1p1", size)
-    found = sectors_beneath([(partial(devices.read_at, name), size) for name in ("d0p1", "d1p1")], data)
-    (tmp_path / sectors_as(digest_of(found))).write_bytes(found)
-    known = {**cleared, "sectors": {create.id: digest_of(found)}, "folder": str(tmp_path)}
+    known = {**cleared, **sectors_found(devices, create, size)}
     assert stain(old, filesystem, past=known) == ""
     assert "ext" in stain((data + 1080, b"\x53\xef\1"), past=known), "it came since"
 
@@ -224,17 +245,8 @@ def test_an_array_of_disks_that_may_be_wiped(devices: Devices, tmp_path: Path) -
     )
     devices.make("d0p1", 48 * MIB)
     devices.make("d1p1", 48 * MIB, *((MIB + at, data) for at, data in old))
-    found = sectors_beneath([(partial(devices.read_at, name), 48 * MIB) for name in ("d0p1", "d1p1")])
-    (tmp_path / sectors_as(digest_of(found))).write_bytes(found)
-    known = {"sectors": {create.id: digest_of(found)}, "folder": str(tmp_path)}
-    parts = [f"partition:{node.rpartition('/')[2]}" for node in create.guard]
-    blocks = [
-        *(
-            replace(block(f"d{n}p1", part, 48 * MIB), kind="partition", below=(f"d{n}",))
-            for n, part in enumerate(parts)
-        ),
-        replace(block("md127", key, 47 * MIB), kind="array", below=("d0p1", "d1p1")),
-    ]
+    known = sectors_found(devices, create, 48 * MIB)
+    blocks = with_array(create, 48 * MIB, 47 * MIB)
 
     def stain() -> str:
         return str(devices.amiss(create.id, "content", key, blocks, past=known)["stain"])
@@ -246,14 +258,44 @@ def test_an_array_of_disks_that_may_be_wiped(devices: Devices, tmp_path: Path) -
         assert f"from byte {at} on" in stain()
 
 
+def test_a_large_array_of_disks_that_may_be_wiped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It shows old bytes of its members at places at which those were not read for themselves; md copies one member to the other."""
+    size, large = 40 * GIB, LAYOUT.replace("64MiB", "41GiB").replace("48MiB", "40GiB")
+    devices = Devices(tmp_path, plan_of(large.replace("PAIR-<1>", "PAIR-<1>, wipe: true"), tmp_path))
+    monkeypatch.setattr(recheck, "read_at", devices.read_at)
+    monkeypatch.setattr(recheck, "used_by_others", lambda *nodes: [])
+    create = devices.steps["array.data.create"]
+    assert create.proof
+    data, room = default_offset(create, size), int(str(create.proof.expect["size"]))
+    blocks, key = with_array(create, size, room), f"array:{create.proof.key}"
+    places = [*places_read(room)[5:7], (room - MIB, MIB)]
+    old = [(at + 512, b"old") for at, _ in places] + [(1080, b"\x53\xef")]
+    devices.make("d0p1", size)
+    devices.make("d1p1", size, *((data + at, piece) for at, piece in old))
+    known = sectors_found(devices, create, size)
+
+    head = (4096, superblock(create.proof.key, data, room))
+
+    def stain(kind: str, *pieces: tuple[int, bytes]) -> str:
+        devices.make("md127", room, *pieces)
+        devices.make("d0p1", size, head, *((data + at, piece) for at, piece in pieces))
+        return str(devices.amiss(create.id, "content", kind, blocks, past=known)["stain"])
+
+    assert stain(key, *old) == ""
+    assert stain(blocks[0].identity, *old) == "", "md has copied it"
+    for at, _ in places:
+        assert f"from byte {at} on" in stain(key, *old[:-1], (at, b"theirs"))
+    assert "ext" in stain(key, *old[:-1], (1080, b"\x53\xef\1"))
+    assert "ext" in stain(blocks[0].identity, *old[:-1], (1080, b"\x53\xef\1"))
+
+
 def test_too_much_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would take the time and the memory of the whole apply."""
-    full = (lambda at, size: b"\1" * size, 4 * MIB)
+    """It would take the memory of the whole apply; of many blank devices it is not much."""
+    full, blank = (lambda at, size: b"\1" * size, 4 * MIB), (lambda at, size: bytes(size), 4 * MIB)
     assert sectors_beneath([full, full])
-    for name, most in (("MOST_READ", 8 * MIB - 1), ("MOST_FULL", 8 * MIB // 512 - 1)):
-        with monkeypatch.context() as patch:
-            patch.setattr(sectors, name, most)
-            assert sectors_beneath([full, full]) == b""
+    monkeypatch.setattr(sectors, "MOST_FULL", 4 * MIB // 512)
+    assert sectors_beneath([full, *[blank] * 8])
+    assert sectors_beneath([full, full]) == b""
 
 
 def test_an_array_that_is_a_member(devices: Devices) -> None:

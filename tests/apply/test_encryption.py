@@ -19,7 +19,6 @@ import pytest
 from raidplan.apply.adopt import look
 from raidplan.apply.configuration.initramfs import reasons_not_to_renew, unproven
 from raidplan.apply.decide.cut_clearing import without_own_rest
-from raidplan.apply.decide.maker import foreign
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.journal.past import Past, sectors_as
@@ -56,6 +55,7 @@ from raidplan.render.plan_text import render_plan
 from raidplan.render.refusals import refusal_text
 from raidplan.review import pipeline
 from tests.absent import needs_root
+from tests.apply.begun import foreign_on
 from tests.apply.runs import apply, end, impatient, machine
 from tests.apply.simulated import SECRET, Killed, Simulated
 from tests.apply.stacks import Box, plan_of, redone
@@ -437,21 +437,21 @@ def test_what_luks_format_left_is_told_from_what_came_later(plan: Plan, tmp_path
     make = replace(make, proof=make.proof._replace(key=UUID))
     image = formatted(tmp_path / "image", 64 * MIB)
     read = partial(read_at, image)
-    assert [*foreign(make, 64 * MIB, 0, read, carried=True)] == [], (
+    assert [*foreign_on(make, 64 * MIB, 0, read, carried=True)] == [], (
         "header, key slots, and nothing behind them"
     )
     put(image, 16 * MIB, b"\xff" * (48 * MIB))
-    assert [*foreign(make, 64 * MIB, 0, read, carried=True)], "ones where it wrote nothing"
-    assert [*foreign(make, 64 * MIB, 0, read, carried=True, erased=True)] == [], "but not on erased flash"
+    assert [*foreign_on(make, 64 * MIB, 0, read, carried=True)], "ones where it wrote nothing"
+    assert [*foreign_on(make, 64 * MIB, 0, read, carried=True, erased=True)] == [], "but not on erased flash"
     put(image, 17 * MIB, b"of somebody")
-    assert [*foreign(make, 64 * MIB, 0, read, carried=True, erased=True)], "data behind the header"
+    assert [*foreign_on(make, 64 * MIB, 0, read, carried=True, erased=True)], "data behind the header"
     put(image, 16 * MIB, bytes(48 * MIB))
     put(image, 17 * MIB, b"of somebody")
-    assert [*foreign(make, 64 * MIB, 0, read, carried=True)], "data behind the header"
+    assert [*foreign_on(make, 64 * MIB, 0, read, carried=True)], "data behind the header"
     image = formatted(tmp_path / "other", 64 * MIB)
     assert make.proof
     other = replace(make, proof=make.proof._replace(key="11111111-2222-4333-8444-555555555555"))
-    assert [*foreign(other, 64 * MIB, 0, partial(read_at, image))], "the header of somebody else"
+    assert [*foreign_on(other, 64 * MIB, 0, partial(read_at, image))], "the header of somebody else"
 
 
 def test_key_slots_without_a_header_could_be_anybodys(plan: Plan, tmp_path: Path) -> None:
@@ -460,7 +460,7 @@ def test_key_slots_without_a_header_could_be_anybodys(plan: Plan, tmp_path: Path
     with image.open("wb") as made:
         made.truncate(64 * MIB)
     put(image, 0x8000, random.Random(1).randbytes(MIB))
-    assert [*foreign(step(plan, "encryption.crypt.make"), 64 * MIB, 0, partial(read_at, image))]
+    assert [*foreign_on(step(plan, "encryption.crypt.make"), 64 * MIB, 0, partial(read_at, image))]
 
 
 def test_the_clearing_of_a_header_cut_at_any_sector_is_known_by_its_sectors(
@@ -492,12 +492,12 @@ def test_the_clearing_of_a_header_cut_at_any_sector_is_known_by_its_sectors(
     draw, unknown = random.Random(7), 0
     for cut in sorted({1, *(draw.randrange(16 * MIB // 512) for _ in range(6)), 16 * MIB // 512}):
         put(image, 0, bytes(512 * cut))
-        unknown += bool([*foreign(make, 64 * MIB, 0, read)])
-        assert not [*foreign(make, 64 * MIB, 0, known)], f"cut behind {cut} sectors"
+        unknown += bool([*foreign_on(make, 64 * MIB, 0, read)])
+        assert not [*foreign_on(make, 64 * MIB, 0, known)], f"cut behind {cut} sectors"
         place = draw.randrange(16 * MIB // 512) * 512
         before = read(place, 512)
         put(image, place, b"of somebody")
-        assert [*foreign(make, 64 * MIB, 0, known)], (
+        assert [*foreign_on(make, 64 * MIB, 0, known)], (
             f"cut behind {cut} sectors, and one of somebody at {place}"
         )
         put(image, place, before)

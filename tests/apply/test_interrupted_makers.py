@@ -22,6 +22,7 @@ from raidplan.base.size import MIB, SECTOR
 from raidplan.facts.ranges import ends_of
 from raidplan.plan.disk_identity import DiskIdentity
 from tests.apply import makers
+from tests.apply.begun import foreign_on
 from tests.apply.makers import CLOCK, ENDED, MADE, again, alone, drawn, holds, image_of, made_once, tried
 from tests.images import put
 
@@ -137,7 +138,7 @@ def test_killed_again_after_what_it_left_was_cleared_at_both_ends(
 
 
 @pytest.mark.drawn(1)
-@pytest.mark.parametrize("old", ["ext4 with blocks of 1 KiB", "btrfs", "swap"])
+@pytest.mark.parametrize("old", ["ext4 with blocks of 1 KiB", "btrfs", "f2fs", "swap"])
 def test_old_bytes_between_the_ends_of_a_disk_to_wipe_are_none_of_somebody_else(
     old: str, tmp_path: Path, dice: Random | None
 ) -> None:
@@ -166,18 +167,18 @@ def test_blocks_of_btrfs_with_sectors_that_were_there_before_are_known_by_all_of
         patch.setattr(makers, "CLOCK", CLOCK + 3600)
         made.cut(made.cuts()[-1])
     since = partial(without, lambda at, sector: before[at] == sector, made.read)
-    assert next(maker.foreign(made.step, made.size, 0, since), None), "a part of a block is nobody's"
-    assert next(maker.foreign(made.step, made.size, 0, made.read, since=since), None) is None
+    assert next(foreign_on(made.step, made.size, 0, since), None), "a part of a block is nobody's"
+    assert next(foreign_on(made.step, made.size, 0, made.read, since=since), None) is None
     with made.planted(57 * MIB + SECTOR, b"new"):
-        assert next(maker.foreign(made.step, made.size, 0, made.read, since=since), None)
+        assert next(foreign_on(made.step, made.size, 0, made.read, since=since), None)
 
 
 def test_another_clock_writes_other_bytes_and_is_refused(tmp_path: Path) -> None:
     """So that what is compared is not what every mke2fs writes."""
     made = image_of(*MADE["ext4 with blocks of 1 KiB"], tmp_path)
     made.cut(("pwrite64", 30))
-    assert next(maker.foreign(made.step, made.size, CLOCK, made.read), None) is None
-    assert next(maker.foreign(made.step, made.size, 0, made.read), None) is not None
+    assert next(foreign_on(made.step, made.size, CLOCK, made.read), None) is None
+    assert next(foreign_on(made.step, made.size, 0, made.read), None) is not None
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from typing import Any
 import pytest
 
 from raidplan.apply.decide import reading_again
-from raidplan.apply.decide.maker import foreign
 from raidplan.apply.journal.past import Past
 from raidplan.base.reader import ERASED
 from raidplan.base.size import MIB, SECTOR
@@ -33,6 +32,7 @@ from raidplan.facts.ranges import ends_of
 from raidplan.facts.run import ENVIRONMENT
 from raidplan.plan.identities import identity_of
 from raidplan.plan.step import Plan, Run, Step
+from tests.apply.begun import foreign_on
 from tests.apply.makers import (
     ENDED,
     Device,
@@ -156,7 +156,7 @@ class Group:
             assert step.proof is not None
             if found[step.proof.key].get("marked"):
                 others = partial(
-                    foreign, step, 150 * MIB, 0, partial(read_at, node), erased=self.unwritten > 0
+                    foreign_on, step, 150 * MIB, 0, partial(read_at, node), erased=self.unwritten > 0
                 )
                 assert [*others()] == []
                 for place in drawn(PLACES, dice, 1):

@@ -11,6 +11,7 @@ from typing import IO, Any
 import pytest
 
 from raidplan.apply.decide import maker
+from raidplan.apply.decide.maker import BegunDevice
 from raidplan.base.size import GIB, MIB, SECTOR, TIB
 from raidplan.facts.run import Result
 from tests.apply.makers import CLOCK, ENDED, Maker, step_of
@@ -95,7 +96,7 @@ def test_where_the_maker_fails_on_a_disk_it_writes_to_memory(
         return Result(tuple(argv), 1, "", "illegal sector size") if failed else real(argv, stdin, **more)
 
     monkeypatch.setattr(maker, "run", run)
-    with maker.own_sectors(made.step, made.size, CLOCK, made.read) as own:
+    with maker.own_sectors(made.step, BegunDevice("", made.size, made.read, made.read, CLOCK)) as own:
         assert own and own(0, b"XFSB".ljust(SECTOR, b"\0")) is False
     assert [each.startswith(maker.SCRATCH) for each in ran] == [True, False]
     with maker._remake(made.step, made.size, CLOCK, made.read) as again:

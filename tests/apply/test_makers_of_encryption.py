@@ -13,8 +13,11 @@ from random import Random
 
 import pytest
 
+from raidplan.apply.decide import recheck
 from raidplan.base.size import KIB, MIB, SECTOR
 from raidplan.facts.luks import header_on, names_it
+from raidplan.facts.ranges import FRONT
+from raidplan.plan.disk_identity import DiskIdentity
 from raidplan.plan.step import Run, Zero
 from tests.apply.makers import ENDED, LAYOUT, Cut, Maker, drawn, holds, step_of
 from tests.images import image
@@ -123,6 +126,30 @@ def test_killed_while_it_fills_the_key_slots_it_needs_a_person_where_they_may_no
     (clear, again) = made.redone()
     assert isinstance(clear.action, Zero) and again.id == made.step.id
     assert (0, front(made)) == clear.action.ranges[0], "so that the journal has it blank once more"
+
+
+def test_old_bytes_of_a_disk_to_wipe_in_front_of_the_data_are_known(
+    made: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind the end that is cleared, and in front of the data, which begins later: they are as they were, and what came since is not."""
+    cuts = made.cuts()
+    last = cuts[named(made, cuts) - 1]
+    monkeypatch.setattr(recheck, "with_old_bytes", lambda *_: frozenset({"d"}))
+    made.disks = (DiskIdentity("d", made.size, wipe=True),)
+    made.before = {FRONT: b"old" * 9000, front(made) - 8 * SECTOR: b"old"}
+    made.fill()
+    made.begun(tmp_path)
+    for cut in (cuts[0], last):
+        made.cut(cut)
+        assert made.own, cut
+        for at in (31 * KIB, front(made), front(made) - 20 * SECTOR, FRONT + SECTOR):
+            with made.planted(at, b"new".ljust(SECTOR)):
+                assert not made.own, (cut, at)
+        (clear, again) = made.redone()
+        assert isinstance(clear.action, Zero) and again.id == made.step.id
+        assert (0, front(made)) == clear.action.ranges[0]
+    monkeypatch.undo()
+    assert not made.own, "nobody gave up what the disk had"
 
 
 def test_the_torn_header_of_somebody_else_is_none_of_ours(made: Maker) -> None:

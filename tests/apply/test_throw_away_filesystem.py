@@ -15,7 +15,6 @@ import pytest
 
 from raidplan.apply.adopt import look
 from raidplan.apply.change.copies import copy_elsewhere
-from raidplan.apply.decide.maker import foreign
 from raidplan.apply.decision import decide
 from raidplan.apply.journal.journal import open_journal, read_past
 from raidplan.apply.note import Note, note
@@ -36,6 +35,7 @@ from raidplan.facts.magic import Found, recognised
 from raidplan.facts.run import Result, clock_variable
 from raidplan.plan.changes import by_hand
 from raidplan.plan.step import Plan, Run, Step, Value
+from tests.apply.begun import foreign_on
 from tests.apply.runs import apply, impatient, machine
 from tests.apply.sentences import sentences
 from tests.apply.simulated import Simulated, State
@@ -195,9 +195,9 @@ def test_it_is_recognised_where_no_device_is_and_read(tmp_path: Path) -> None:
 def test_what_an_interrupted_mkfs_left_is_told_from_what_is_somebodys(tmp_path: Path) -> None:
     file, step = image(tmp_path, MIB), making(plan_of(LAYOUT, tmp_path))
     put(file, 512 * 9, b"TINY")
-    assert [*foreign(step, MIB, 0, partial(read_at, str(file)))] == []
+    assert [*foreign_on(step, MIB, 0, partial(read_at, str(file)))] == []
     put(file, 512 * 11, b"mine")
-    assert [trace.offset for trace in foreign(step, MIB, 0, partial(read_at, str(file)))] == [512 * 11] * 2
+    assert [trace.offset for trace in foreign_on(step, MIB, 0, partial(read_at, str(file)))] == [512 * 11] * 2
 
 
 SIDE = "hardware:\n  disks: {d: {size: %s, serial: S}}\nfilesystems:\n  a: {device: d, type: %s, mount: /a, label: %s}\n"

@@ -111,14 +111,22 @@ def test_it_is_as_made_until_a_checkpoint_or_a_node_is_written(tmp_path: Path) -
     read = reader(file)
     assert F2FS.as_made(read, again)
     checkpoint, main = (struct.unpack("<I", read(KIB + at, 4))[0] * 4096 for at in (76, 92))
-    warm = main + struct.unpack("<I", read(checkpoint + 40, 4))[0] * SEGMENT
-    for at in (checkpoint, warm, warm + SEGMENT - 1, main, 1024 + 16, checkpoint + 2 * MIB):
+    number, used = (
+        struct.unpack("<I", read(checkpoint + 40, 4))[0],
+        struct.unpack("<H", read(checkpoint + 70, 2))[0],
+    )
+    node = main + number * SEGMENT + used * 4096
+    for at in (checkpoint, node, node + 4095, main, 1024 + 16, checkpoint + 2 * MIB):
         before = read(at, 1)
         put(file, at, bytes([before[0] ^ 1]))
         assert not F2FS.as_made(read, again), at
         put(file, at, before)
     put(file, main + 32, bytes(range(24)))
     assert F2FS.as_made(read, again), "the times of the root folder are those of the clock"
+    put(file, node + 4096, b"old" * 4096)
+    assert F2FS.as_made(read, again), (
+        "mkfs leaves there what was there, and the kernel looks no further than the first free block"
+    )
     put(file, main + 56, b"\1")
     assert not F2FS.as_made(read, again)
 

@@ -10,7 +10,10 @@ from raidplan.base.levels import LEVELS, raid10_copies
 from raidplan.base.size import KIB, TIB
 from raidplan.facts.carriers import Carrier
 from raidplan.facts.machine import BlockFact, texts
+from raidplan.facts.ranges import joined
+from raidplan.facts.traces import places_read
 from raidplan.geometry.md_member import default_data_offset
+from raidplan.geometry.md_places import places_on_members
 from raidplan.plan.step import Run, Step
 
 KEPT = ("--metadata=", "--homehost=", "--name=", "--uuid=", "--level=", "--raid-devices=", "--spare-devices=", "--chunk=",
@@ -60,6 +63,24 @@ def default_offset(step: Step, size: int) -> int:
         metadata=str(expect["metadata"]),
         ppl=expect.get("consistency") == "ppl",
     )
+
+
+def places_of_data(step: Step, size: int) -> tuple[tuple[int, int], ...]:
+    """The ranges (start and size in bytes) of every member, where the first has this size, that are read of the array which the step
+    makes, where nothing is known in it.
+    """
+    assert step.proof is not None
+    expect, start = step.proof.expect, default_offset(step, size)
+    chunk, layout, component = expect.get("chunk"), expect.get("layout"), expect.get("component")
+    places = places_on_members(
+        places_read(int(str(expect["size"]))),
+        str(expect["level"]),
+        len(texts(expect["members"])),
+        chunk=chunk if isinstance(chunk, int) else None,
+        layout=str(layout) if layout else None,
+        component=component if isinstance(component, int) else 0,
+    )
+    return joined((start + at, room) for at, room in places)
 
 
 def create_again(step: Step, members: Sequence[BlockFact | None], offset: int) -> tuple[str, ...]:

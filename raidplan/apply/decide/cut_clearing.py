@@ -9,7 +9,7 @@ from functools import partial
 from raidplan.apply.journal.past import Past, Rest
 from raidplan.apply.journal.sectors import Sectors, sectors_before
 from raidplan.base.magic import member_of
-from raidplan.base.reader import Reader, without
+from raidplan.base.reader import Own, Reader, without
 from raidplan.facts import Machine
 from raidplan.facts.block import read_at
 from raidplan.facts.device_stack import BY_ID
@@ -71,10 +71,18 @@ def without_own_rest(read: Reader, past: Past, step: Step, device: str) -> Reade
     for each in ours:
         of_it = each == step.id or (bool(device) and past.origin(each) == ("clear", step.id))
         if of_it and (before := sectors_before(past, each)):
-            number = step.guard.index(device) if device and each == step.id else 0
-            own = before.own_of(number) if device else before.own_anywhere()
-            read = partial(without, own, read)
+            read = partial(without, _own_before(before, step, device, each), read)
     return read
+
+
+def _own_before(before: Sectors, step: Step, device: str, interrupted: str) -> Own:
+    """A function that recognises on a device of `step` the sectors that the interrupted step, which cleared it or is the same, found."""
+    if not device:
+        return before.own_anywhere()
+    if interrupted != step.id:
+        return before.own_of(0)
+    is_array = bool(step.proof and step.proof.kind == "array")
+    return before.own_across() if is_array else before.own_of(step.guard.index(device))
 
 
 def _before(past: Past, step: str) -> Iterator[tuple[str, Sectors]]:

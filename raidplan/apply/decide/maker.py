@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -37,31 +38,46 @@ MORE = 64 * MIB
 SECONDS = 600
 
 
-def foreign(
-    step: Step, size: int, clock: int, read: Reader, *, since: Reader | None = None, carried: bool = False,
-    erased: bool = False, was_blank: bool = False,
-) -> Iterator[Trace]:  # fmt: skip
-    """Content of a device of `size` bytes that the interrupted maker of `step` did not write; of `since`, where that is given, which
-    may hide what was there before.
+@dataclass(frozen=True, slots=True)
+class BegunDevice:
+    """A device on which an interrupted step was begun: as it is, and what came since. Its size in bytes."""
 
-    `clock` is the second since 1970 that the maker ran with. `carried`: libblkid knows the device as the step's; where
-    nothing else tells whose a sector is, that has to do. `erased`: what nobody has written may read as erased flash. `was_blank`: all
-    in front of the data of an encryption was blank right before. Raises OSError.
+    identity: str
+    size: int
+    read: Reader
+    """The device as it is: superblocks and whole blocks of ours are looked for in it."""
+    since: Reader
+    """Zeroes in place of the sectors that were there before the step, or before the device was cleared for it. What counts is here."""
+    clock: int = 0
+    """The second since 1970 that the maker ran with; 0 where the journal has none."""
+    old: bool = False
+    """Bytes between its ends may be as old as the disk, and no sectors from before tell which."""
+    erased: bool = False
+    """Whether sectors that nobody has written may read as erased flash."""
+    front_known: bool = False
+    """All in front of the data of an encryption was read right before, and is blank in `since` where nobody wrote to it."""
+
+    def unerased(self, read: Reader) -> Reader:
+        """The reader with zeroes in place of the sectors of erased flash, where there may be such."""
+        return partial(unerased, read) if self.erased else read
+
+
+def foreign(step: Step, device: BegunDevice, *, carried: bool = False) -> Iterator[Trace]:
+    """Content of a device that the interrupted maker of `step` did not write.
+
+    `carried`: libblkid knows the device as the step's; where nothing else tells whose a sector is, that has to do. Raises OSError.
     """
-    shown = since or read
-    if next(read_all(shown, size), None) is None:
+    if next(read_all(device.since, device.size), None) is None:
         return
-    # A block of a file system has a checksum of all its sectors, also of those from before; but the header of an encryption
-    # from before must not answer for key slots that came since.
-    with own_sectors(step, size, clock, read if _type(step) else shown, was_blank=was_blank) as own:
+    with own_sectors(step, device) as own:
         if own or not carried:
-            others = partial(unerased, shown) if erased else shown
+            others = device.unerased(device.since)
             others = partial(without, own, others) if own else others
-            yield from read_all(others, size)
+            yield from read_all(others, device.size)
             if start := int(str(step.proof.expect.get("data_offset", 0))) if step.proof else 0:
-                yield from read_behind(others, start, size - start)
-                if was_blank and (at := first_written(others, start)) is not None:
-                    yield Trace(at, "data", 0, size)
+                yield from read_behind(others, start, device.size - start)
+                if device.front_known and (at := first_written(others, start)) is not None:
+                    yield Trace(at, "data", 0, device.size)
 
 
 def first_written(read: Reader, end: int) -> int | None:
@@ -70,34 +86,35 @@ def first_written(read: Reader, end: int) -> int | None:
 
 
 @contextmanager
-def own_sectors(
-    step: Step, size: int, clock: int, read: Reader, *, was_blank: bool = False
-) -> Iterator[Own | None]:
+def own_sectors(step: Step, device: BegunDevice) -> Iterator[Own | None]:
     """A function that recognises the sectors that the maker of `step` wrote; None where that is not possible."""
     proof, kind = step.proof, _type(step)
+    # A block of a file system has a checksum of all its sectors, also of those from before; but the header of an encryption
+    # from before must not answer for key slots that came since.
+    read, clock = device.read if kind else device.since, device.clock
     own = kind.own(read, proof.key) if kind and proof else None
     if proof and proof.kind == "physical_volume":
         yield of_physical_volume(proof, read)
     elif proof and proof.kind == "encryption" and proof.expect.get("type") == "plain":
         # It is no file system for anybody, so where it cannot be made again nothing on the device is ours.
-        with _remake(step, size, clock, read) if clock else nullcontext() as again:
+        with _remake(step, device.size, clock, read) if clock else nullcontext() as again:
             yield FILESYSTEMS[luks.LABEL].own_again(again) if again else (lambda offset, sector: False)
     elif proof and proof.kind == "encryption":
-        yield of_encryption(proof, read, was_blank=was_blank)
+        yield of_encryption(proof, read, front_known=device.front_known)
     elif (kind and kind.repeats and clock) or (proof and proof.kind == "swap"):
-        with _remake(step, size, clock, read) as again:
+        with _remake(step, device.size, clock, read) as again:
             yield either(own, again and (kind.own_again(again) if kind else same_as(again)))
     else:
         yield own
 
 
-def pristine(step: Step, size: int, clock: int, read: Reader, *, erased: bool = False) -> bool:
+def pristine(step: Step, device: BegunDevice) -> bool:
     """The device holds the file system of `step` as its maker left it: never mounted for writing. False if unsure. Raises OSError."""
     kind = _type(step)
-    if kind is None or not kind.compared or not clock:
+    if kind is None or not kind.compared or not device.clock:
         return False
-    with _remake(step, size, clock, read) as again:
-        return again is not None and kind.as_made(partial(unerased, read) if erased else read, again)
+    with _remake(step, device.size, device.clock, device.read) as again:
+        return again is not None and kind.as_made(device.unerased(device.read), again)
 
 
 def _type(step: Step) -> FilesystemType | None:

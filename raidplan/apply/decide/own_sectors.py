@@ -100,14 +100,14 @@ def of_physical_volume(proof: Proof, read: Reader) -> Own:
     return own
 
 
-def of_encryption(proof: Proof, read: Reader, *, was_blank: bool = False) -> Own:
+def of_encryption(proof: Proof, read: Reader, *, front_known: bool = False) -> Own:
     """The sectors in front of the data, where a header is the step's own, whole or not: luksFormat fills its key slots with random bytes.
 
-    It does so before it writes a header: without one, random bytes in their place are its own where all in front of the data
-    `was_blank` right before. They could be anybody's.
+    It does so before it writes a header: without one, random bytes in their place are its own where all that was in front of the data
+    right before is known (`front_known`), and not shown by `read`. They could be anybody's.
     """
     begun, start = names_it(read, proof.key), int(str(proof.expect.get("data_offset", 0)))
-    return lambda offset, data: (begun and offset < start) or (was_blank and key_slots(offset, start, data))
+    return lambda offset, data: (begun and offset < start) or (front_known and key_slots(offset, start, data))
 
 
 def _not_committed(places: bytes, size: int) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from raidplan.apply.decide.cut_clearing import without_own_rest
 from raidplan.apply.decide.half_made_arrays import others_on
-from raidplan.apply.decide.maker import first_written, foreign, pristine
+from raidplan.apply.decide.maker import BegunDevice, first_written, foreign, pristine
 from raidplan.apply.decide.own_sectors import of_table
 from raidplan.apply.decide.stale_signatures import with_old_bytes
 from raidplan.apply.journal.past import Past
@@ -69,41 +69,47 @@ def _device(
     machine: Machine,
     disks: Mapping[str, DiskFact],
     past: Past,
-    with_old: frozenset[str],
+    old: frozenset[str],
 ) -> Found:
-    """The further properties of one device; `target` is its name in the step, empty for the array that the step makes; `with_old` are
+    """The further properties of one device; `target` is its name in the step, empty for the array that the step makes; `old` are
     the devices on which bytes may be old, by kernel name.
     """
-    clock = past.clocks.get(step.id, 0)
     block = next((block for block in machine.blocks if block.identity == identity), None)
     if block is None or not block.size:
         return {}
-    node = f"/dev/{block.name}"
-    read: Reader = partial(read_at, node)
-    if _on_encryption(block, machine):
-        read = reader_of(Path("/"), block.name, read_blocks(Path("/")))
-    disk = disks.get(Identity.read(identity).disk)
-    sampled = machine
+    looked, more = machine, Found()
     try:
-        # With the sectors that the step has found, old bytes are known from those that came since: of members not all that are read.
-        known = past.sectors.get(step.id) and step.proof and step.proof.kind not in ("array", "encryption")
-        old = not known and block.name in with_old
-        erased = step.id in past.erased or _is_joined(block)
-        more = _as_made(step, identity, read, block.size, machine, clock, erased)
-        sampled = machine.with_more(more)
-        since = without_own_rest(read, past, step, target)
-        was_blank = _front_was_blank(step, past)
-        stains = _stains(
-            step, identity, read, block.size, sampled, disk, old, clock, erased, was_blank, since=since
-        )
-        amiss: dict[str, Value] = {"stain": next(stains, "")}
-        if was_blank and first_written(partial(unerased, read), front_of(step)) is not None:
+        device = _begun(step, block, target, machine, past, block.name in old)
+        more = _as_made(step, device, machine)
+        looked = machine.with_more(more)
+        amiss: dict[str, Value] = {
+            "stain": next(_stains(step, device, looked, disks.get(Identity.read(identity).disk)), "")
+        }
+        if device.front_known and first_written(partial(unerased, device.read), front_of(step)) is not None:
             amiss["filled"] = True
     except OSError as error:
         amiss, more = {"stain": f"what cannot be read ({error.strerror})"}, {}
     return more | {
-        ("content", identity): {"carries": [], **(sampled.observe("content", identity) or {}), **amiss}
+        ("content", identity): {"carries": [], **(looked.observe("content", identity) or {}), **amiss}
     }
+
+
+def _begun(step: Step, block: BlockFact, target: str, machine: Machine, past: Past, old: bool) -> BegunDevice:
+    read: Reader = partial(read_at, f"/dev/{block.name}")
+    if _on_encryption(block, machine):
+        read = reader_of(Path("/"), block.name, read_blocks(Path("/")))
+    # With the sectors that the step has found, old bytes are known from those that came since: of members not all that are read.
+    known = past.sectors.get(step.id) and step.proof and step.proof.kind not in ("array", "encryption")
+    return BegunDevice(
+        identity=block.identity,
+        size=block.size,
+        read=read,
+        since=without_own_rest(read, past, step, target),
+        clock=past.clocks.get(step.id, 0),
+        old=old and not known,
+        erased=step.id in past.erased or _is_joined(block),
+        front_known=_is_front_known(step, past, old),
+    )
 
 
 def _on_encryption(block: BlockFact, machine: Machine) -> bool:
@@ -125,74 +131,60 @@ def _is_joined(block: BlockFact) -> bool:
     return bool(block.below) and block.kind != "partition"
 
 
-def _as_made(
-    step: Step, identity: str, read: Reader, size: int, machine: Machine, clock: int, erased: bool
-) -> Found:
+def _is_front_known(step: Step, past: Past, old: bool) -> bool:
+    """Whether the journal has all that was in front of the data of an encryption right before; nothing, but on a disk with old bytes."""
+    before, front = sectors_before(past, step.id), front_of(step)
+    return bool(front and before and (before.was_read_before(front) if old else before.blank_before(front)))
+
+
+def _as_made(step: Step, device: BegunDevice, machine: Machine) -> Found:
     """Marks a file system of ours as pristine where its superblock alone does not show it. Raises OSError."""
     assert step.proof is not None
     found = machine.observe(step.proof.kind, step.proof.key) or {}
-    if step.proof.kind != "filesystem" or found.get("device") != identity or found.get("untouched"):
+    if step.proof.kind != "filesystem" or found.get("device") != device.identity or found.get("untouched"):
         return {}
-    if not pristine(step, size, clock, read, erased=erased):
+    if not pristine(step, device):
         return {}
     return {(step.proof.kind, step.proof.key): {**found, "untouched": True}}
 
 
-def _stains(
-    step: Step,
-    identity: str,
-    read: Reader,
-    size: int,
-    machine: Machine,
-    disk: DiskFact | None,
-    old: bool,
-    clock: int,
-    erased: bool,
-    was_blank: bool,
-    *,
-    since: Reader,
-) -> Iterator[str]:
-    """The stains, in words. Superblocks and blocks of ours are looked for in `read`; what counts comes from `since`, which hides the
-    sectors that were there before the step, or before the device was cleared for it.
-    """
+def _stains(step: Step, device: BegunDevice, machine: Machine, disk: DiskFact | None) -> Iterator[str]:
+    """The stains, in words."""
     assert step.proof is not None
     if step.proof.kind == "table" and disk:
-        traces = _beside_table(step, since, size, disk, erased)
-        kept = not old
-    elif step.proof.kind == "array" and identity != str(step.proof.identity):
-        journal = identity == step.proof.expect.get("journal")
-        traces = others_on(read, size, step.proof, journal=journal, since=since)
-        kept = not old
+        traces = _beside_table(step, device, disk)
+        kept = not device.old
+    elif step.proof.kind == "array" and device.identity != str(step.proof.identity):
+        journal = device.identity == step.proof.expect.get("journal")
+        traces = others_on(device.read, device.size, step.proof, journal=journal, since=device.since)
+        kept = not device.old
     else:
-        carried = bool(machine.carried(identity))
-        if carried and not _fresh(step, identity, machine):
+        carried = bool(machine.carried(device.identity))
+        if carried and not _fresh(step, device.identity, machine):
             return  # a loss already
-        traces = foreign(
-            step, size, clock, read, since=since, carried=carried, erased=erased, was_blank=was_blank
-        )
-        kept = not (old and carried)
+        traces = foreign(step, device, carried=carried)
+        kept = not (device.old and carried)
     # Of a disk that was wiped, both ends were cleared, and not what lies between.
-    counted = (trace for trace in traces if kept or trace.type != "data" or trace.where != "disk" or not FRONT <= trace.offset < size - BACK)  # fmt: skip
+    between = range(FRONT, device.size - BACK)
+    counted = (
+        trace
+        for trace in traces
+        if kept or (trace.type, trace.where) != ("data", "disk") or trace.offset not in between
+    )
     yield from map(words, counted)
 
 
-def _front_was_blank(step: Step, past: Past) -> bool:
-    """The journal shows that all in front of the data of an encryption was read right before, and was blank."""
-    before, front = sectors_before(past, step.id), front_of(step)
-    return bool(front and before and before.blank_before(front))
-
-
-def _beside_table(step: Step, read: Reader, size: int, disk: DiskFact, erased: bool) -> Iterator[Trace]:
+def _beside_table(step: Step, device: BegunDevice, disk: DiskFact) -> Iterator[Trace]:
     """Content of a disk beside the table that the step makes, also in the partitions, which it has just made."""
     assert step.proof is not None and isinstance(step.action, Run)
-    own = of_table(step.proof, step.action.stdin, size, disk.logical_block, erased=erased)
-    beside = partial(without, own, partial(unerased, read) if erased else read)
+    own = of_table(step.proof, step.action.stdin, device.size, disk.logical_block, erased=device.erased)
+    beside = partial(without, own, device.unerased(device.since))
     ranges = {*step.new_partitions, *((part.start, part.size) for part in disk.partitions)}
     places = [
         Place(*place, f"the range from byte {place[0]} on", where="partition") for place in sorted(ranges)
     ]
-    yield from read_traces(beside, disk.logical_block, Place(0, size), places)
-    yield from read_small(beside, size)
+    yield from read_traces(beside, disk.logical_block, Place(0, device.size), places)
+    yield from read_small(beside, device.size)
 
 
 def _fresh(step: Step, identity: str, machine: Machine) -> bool:

@@ -20,7 +20,7 @@ from raidplan.apply.journal.past import Past, Rest, sectors_as
 from raidplan.base.reader import ERASED, Own, Reader, all_are
 from raidplan.base.size import MIB, SECTOR
 from raidplan.facts.ranges import joined
-from raidplan.facts.traces import SMALL, edges_of, places_read
+from raidplan.facts.traces import SMALL, places_read
 from raidplan.plan.step import Step, Zero
 
 Range = tuple[int, int]
@@ -29,8 +29,8 @@ ROW = struct.Struct("<Q8s")
 """The place of a sector, and its fingerprint."""
 SPAN = 2**56
 """Where the places of the second device begin, and of each further one."""
-MOST_READ, MOST_FULL = 4 * SMALL, SMALL // SECTOR
-"""Bytes that are read, and sectors that have a fingerprint: those of one small device."""
+MOST_FULL = SMALL // SECTOR
+"""Sectors that have a fingerprint, at most: those of one small device."""
 KINDS = ("array", "filesystem", "swap", "physical_volume")
 """The objects that an interrupted maker may have left over old bytes. Of an encryption more than its sectors has to be known."""
 
@@ -50,16 +50,24 @@ class Sectors:
         """Whether a sector of one of several devices was here when the step began."""
         return lambda offset, sector: self.own(device * SPAN + offset, sector)
 
+    def own_across(self) -> Own:
+        """A function that tells whether such a sector was at this place of any device: md copies the members of an array to each other."""
+        devices = sorted({start // SPAN for start, _ in self.ranges})
+        return lambda offset, sector: any(self.own(device * SPAN + offset, sector) for device in devices)
+
     def own_anywhere(self) -> Own:
         """A function that tells whether such a sector was anywhere on the devices: an array has the sectors of its members elsewhere."""
         every = frozenset(self.known.values())
         return lambda offset, sector: _fingerprint(sector) in every
 
+    def was_read_before(self, end: int) -> bool:
+        """Whether all in front of this place was read."""
+        return any(start == 0 and size >= end for start, size in self.ranges)
+
     def blank_before(self, end: int) -> bool:
         """Whether all in front of this place was read, and was blank."""
-        return any(start == 0 and size >= end for start, size in self.ranges) and not any(
-            at < end and found != NEVER_WRITTEN for at, found in self.known.items()
-        )
+        written = (at for at, found in self.known.items() if found != NEVER_WRITTEN)
+        return self.was_read_before(end) and not any(at < end for at in written)
 
     def rest(self, read: Reader) -> Rest | None:
         """The rest of a clearing that was cut off, in one reading; None if nothing is left to clear. Raises OSError."""
@@ -96,18 +104,21 @@ def front_of(step: Step) -> int:
     return int(str(proof.expect.get("data_offset", 0))) if proof and proof.kind == "encryption" else 0
 
 
-def sectors_beneath(devices: Sequence[tuple[Reader, int]], data: int = 0) -> bytes:
-    """The fingerprints of all that is read of devices (each with its size) when a maker was cut off on them, also where the data of an
-    array is to begin; none where that is too much. Raises OSError.
+def sectors_beneath(devices: Sequence[tuple[Reader, int]], inside: Sequence[Range] = ()) -> bytes:
+    """The fingerprints of all that is read of devices (each with its size) when a maker was cut off on them, also `inside` each of them,
+    of the array that is made of them; none where too many sectors are full. Raises OSError.
     """
     ranges = [
         (number * SPAN + start, room)
         for number, (_, size) in enumerate(devices)
-        for start, room in joined([*places_read(size), *(edges_of(data, size - data) if data < size else ())])
+        for start, room in joined([*places_read(size), *_within(size, inside)])
     ]
-    if sum(room for _, room in ranges) > MOST_READ:
-        return b""
     return packed(lambda at, size: devices[at // SPAN][0](at % SPAN, size), ranges)
+
+
+def _within(size: int, ranges: Iterable[Range]) -> Iterator[Range]:
+    """The ranges as far as a device of that size goes."""
+    yield from ((start, min(room, size - start)) for start, room in ranges if start < size)
 
 
 def sectors_now(step: Step, node: Callable[[str], str], read: Callable[[str, int, int], bytes]) -> bytes:

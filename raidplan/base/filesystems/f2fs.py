@@ -6,7 +6,7 @@ the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from raidplan.base.filesystems.type import Below, FilesystemType, Wanted
 from raidplan.base.magic import Magic, raw_uuid
@@ -25,6 +25,8 @@ TIMES = (32, 56)
 """The times of the root folder: `i_atime`, `i_ctime` and `i_mtime` of `struct f2fs_inode`."""
 SECTORS = (8, 16)
 """`log_sectorsize` and `log_sectors_per_block` of `struct f2fs_super_block`; of a file mkfs says that it has sectors of 512 bytes."""
+WARM = (40, 68 + 2)
+"""`cur_node_segno` and `cur_node_blkoff` of `struct f2fs_checkpoint`, of the nodes of files (`CURSEG_WARM_NODE`)."""
 SOURCE = "https://git.kernel.org/pub/scm/linux/kernel/git/jaegeuk/f2fs-tools.git"
 
 
@@ -88,17 +90,33 @@ class F2fs(FilesystemType):
     def as_made(self, read: Reader, again: Reader) -> bool:
         """Neither a checkpoint nor a node behind it: what the kernel writes goes on from the current segments.
 
-        What is written is known to a later mount by a checkpoint, or by nodes that fsync(2) put into these segments.
+        What is written is known to a later mount by a checkpoint, which takes the place of the one before the last, or by nodes that
+        fsync(2) wrote, of which the first is in the next free block of the warm nodes (recovery.c). mkfs leaves there no node of
+        another time. Elsewhere it leaves as they are the blocks that it does not fill.
         """
-        main, checkpoint = _block(again, 92), again(_block(again, 76), BLOCK)
-        numbers = [little(checkpoint, "I", at + 4 * n) for at in (36, 84) for n in range(8)]
+        main, checkpoint = _block(again, 92), _block(again, 76)
+        pack, own = again(checkpoint, BLOCK), self.own_again(again)
+        numbers = [little(pack, "I", at + 4 * n) for at in (36, 84) for n in range(8)]
         current = (main + number * SEGMENT for number in numbers if number != NO_SEGMENT)
-        own = self.own_again(again)
         parts = [*range(0, main, MIB), *(start + at for start in current for at in (0, MIB))]
-        return all(all_are(0, without(own, read, at, MIB)) for at in parts)
+        node = main + little(pack, "I", WARM[0]) * SEGMENT + little(pack, "H", WARM[1]) * BLOCK
+        blocks = [
+            checkpoint,
+            checkpoint + SEGMENT,
+            node,
+            *(at for part in parts for at in _filled(again, part)),
+        ]
+        return all(all_are(0, without(own, read, at, BLOCK)) for at in blocks)
 
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
         return (node, "--", label) if label.startswith("-") else (node, label)
+
+
+def _filled(again: Reader, start: int) -> Iterator[int]:
+    """The blocks of this mebibyte that mkfs fills."""
+    part = again(start, MIB)
+    if not all_are(0, part):
+        yield from (start + at for at in range(0, len(part), BLOCK) if not all_are(0, part[at : at + BLOCK]))
 
 
 def _block(read: Reader, at: int) -> int:
