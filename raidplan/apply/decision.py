@@ -16,6 +16,7 @@ from raidplan.apply.decide.found_before import AsFound, done_again
 from raidplan.apply.decide.host_name import host_name_differs
 from raidplan.apply.decide.stale_signatures import devices_to_overwrite
 from raidplan.apply.journal.past import Past
+from raidplan.apply.journal.sectors import Sectors, sectors_before
 from raidplan.apply.note import Note
 from raidplan.apply.preflight.monthly_check import stays_unchecked
 from raidplan.apply.preflight.versions import notes
@@ -50,6 +51,8 @@ class Decision:
     """Steps that wait for a system below the target, or for its kernel."""
     overwrites: frozenset[str] = frozenset()
     """The devices that existed before and must be blank at every place, as guards name them."""
+    before: Mapping[str, Sectors] = field(default_factory=dict)
+    """By step that is done again, the sectors that it found before it was interrupted."""
     since: Mapping[str, AsFound] = field(default_factory=dict)
     """The devices, as guards name them, over which interrupted steps are done again, as they were found."""
 
@@ -109,6 +112,11 @@ def decide(plan: Plan, machine: Machine, past: Past, *, here: bool = True) -> De
         ),
         postponed=remaining.postponed,
         overwrites=devices_to_overwrite(left, resumed.passed_over),
+        before={
+            step.id: found
+            for step in left.steps
+            if step.clears and (found := sectors_before(own_past, step.id))
+        },
         since=done_again(left, rechecked.found),
     )
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from raidplan.apply.decide.found_before import AsFound
 from raidplan.apply.flush import devices_by_group
+from raidplan.apply.journal.sectors import Sectors
 from raidplan.apply.recheck_target import Decided
 from raidplan.apply.refusal import Refusal
 from raidplan.apply.syncs import Sync
@@ -60,14 +61,15 @@ def execute(
     overwrites: frozenset[str] = frozenset(),
     arrays: Mapping[str, str] | None = None,
     below: Mapping[str, frozenset[str]] | None = None,
+    before: Mapping[str, Sectors] | None = None,
     since: Mapping[str, AsFound] | None = None,
     headers: Path | None = None,
     workers: int = WORKERS,
 ) -> Outcome:
     """Runs every step of the plan on the disks (by layout name). `tell` is called in this thread only.
 
-    `overwrites` are the devices that were there before the plan, as its guards call them; `arrays`, `below` and
-    `since` as in `Decided`; `headers` is the folder for copies of the LUKS headers that are made. Raises RuntimeError where steps wait for each other.
+    `overwrites` are the devices that were there before the plan, as its guards call them; `arrays`, `below`,
+    `before` and `since` as in `Decided`; `headers` is the folder for copies of the LUKS headers that are made. Raises RuntimeError where steps wait for each other.
     """
     outcome = Outcome()
     # The initramfs takes longest, and uses no disk of the plan: begun last, everything would wait for it.
@@ -76,7 +78,7 @@ def execute(
     running: dict[Future[float], Step] = {}
     with ExitStack() as holds, ThreadPoolExecutor(workers) as pool:
         wiped = frozenset(disk.name for disk in plan.disks if disk.wipe)
-        decided = Decided(disks, arrays or {}, below or {}, wiped, since or {})
+        decided = Decided(disks, arrays or {}, below or {}, wiped, before or {}, since or {})
         work = Work(disks, record, world, holds, overwrites, decided, headers, devices_by_group(plan))
         while (waiting or running) and not (outcome.failed and not running):
             try:

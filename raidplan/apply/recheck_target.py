@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 from raidplan.apply.decide.create_again import places_of_data
 from raidplan.apply.decide.found_before import AsFound, DeviceAsFound, FileAsFound
 from raidplan.apply.decide.reading_again import place_of_change
-from raidplan.apply.journal.sectors import front_of, makes_over, packed, sectors_beneath, sectors_now
+from raidplan.apply.journal.sectors import (
+    Beneath,
+    Sectors,
+    front_of,
+    makes_over,
+    packed,
+    sectors_beneath,
+    sectors_now,
+)
+from raidplan.base.reader import Own
 from raidplan.facts import DiskFact
 from raidplan.facts.arrays import dashed
 from raidplan.facts.traces import reads_erased
@@ -42,6 +51,8 @@ class Decided:
     """By step of the whole plan, the disks that it and what it needs write to."""
     wiped: frozenset[str] = frozenset()
     """The disks of which both ends alone were cleared, so that old bytes lie between."""
+    before: Mapping[str, Sectors] = field(default_factory=dict)
+    """By step that is done again, the sectors that it found before it was cut off."""
     since: Mapping[str, AsFound] = field(default_factory=dict)
     """By device as steps name it, or swap file, the content over which an interrupted step is done again."""
 
@@ -54,13 +65,21 @@ class Decided:
             with suppress(OSError):
                 read, size = world.written(node(step.guard[0]))
                 return packed(read, [(0, front)]) if size >= front else b""
-        if not (makes_over(step) and (step.clears or (below and below <= self.wiped))):
+        on_old = bool(below) and below <= self.wiped
+        if not (makes_over(step) and (step.clears or on_old)):
             return sectors_now(step, node, world.bytes_at)
         with suppress(OSError):  # the maker itself will say it
-            devices = [world.written(node(device)) for device in step.guard]
-            is_array = bool(step.proof and step.proof.kind == "array")
-            return sectors_beneath(devices, places_of_data(step, devices[0][1]) if is_array else ())
+            devices = [Beneath(*world.written(node(device))) for device in step.guard]
+            if on_old and step.proof and step.proof.kind == "array":
+                places = places_of_data(step, [one.size for one in devices])
+                devices = [one._replace(inside=inside) for one, inside in zip(devices, places, strict=True)]
+            return sectors_beneath(devices, self._found_before(step) if step.clears else None)
         return b""
+
+    def _found_before(self, step: Step) -> Own:
+        """A function that recognises the sectors that the step found on any of its devices before it was cut off."""
+        before = self.before.get(step.id)
+        return before.own_across() if before else lambda offset, sector: False
 
     def erased(self, step: Step, node: Callable[[str], str], world: World) -> bool:
         """Whether the device that a step writes over reads as erased flash: an `apply` that goes on has to know, for what the step

@@ -79,6 +79,7 @@ def _execute(decision: Decision, journal: Journal, tell: Callable[[Event], None]
         overwrites=decision.overwrites,
         arrays=_arrays(decision),
         below=disks_below(decision.whole),
+        before=decision.before,
         since=decision.since,
         headers=journal.folder / HEADERS,
         workers=workers,

@@ -27,8 +27,8 @@ def places_on_members(
 ) -> Iterator[Range]:
     """The ranges of the data of every member, from where that begins, in which ranges of an array lie, with all copies. Bytes.
 
-    On which member is not said, nor where one ends. `component` is what the kernel uses of each, for RAID10. Nothing for linear, nor
-    for what a RAID0 has behind the end of its smallest member. Raises ValueError for a chunk or a layout that is none.
+    On which member is not said, nor where one ends. `component` is what the kernel uses of each, for RAID10. Nothing for linear; a
+    RAID0 has other places behind the end of its smallest member. Raises ValueError for a chunk or a layout that is none.
     """
     known = LEVELS[level]
     if known.copies is Copies.EVERY:

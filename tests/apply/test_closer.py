@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +19,8 @@ from raidplan.apply.decide.leftovers import NotOurs, carries_ours
 from raidplan.apply.decide.recheck import look_closer
 from raidplan.apply.journal import sectors
 from raidplan.apply.journal.past import Past, sectors_as
-from raidplan.apply.journal.sectors import digest_of, sectors_beneath
+from raidplan.apply.journal.sectors import Beneath, digest_of, sectors_beneath, unpacked
+from raidplan.apply.recheck_target import Decided
 from raidplan.facts import DiskFact, Machine
 from raidplan.facts.machine import BlockFact
 from raidplan.facts.traces import places_read
@@ -90,9 +92,8 @@ def block(name: str, identity: str, size: int) -> BlockFact:
 
 def sectors_found(devices: Devices, create: Step, size: int) -> dict[str, Any]:
     """What the journal has of the sectors that both members have when an array is made of them."""
-    found = sectors_beneath(
-        [(partial(devices.read_at, name), size) for name in ("d0p1", "d1p1")], places_of_data(create, size)
-    )
+    places = places_of_data(create, [size] * 2)
+    found = sectors_beneath([Beneath(partial(devices.read_at, f"d{n}p1"), size, places[n]) for n in range(2)])
     (devices.folder / sectors_as(digest_of(found))).write_bytes(found)
     return {"sectors": {create.id: digest_of(found)}, "folder": str(devices.folder)}
 
@@ -291,11 +292,60 @@ def test_a_large_array_of_disks_that_may_be_wiped(tmp_path: Path, monkeypatch: p
 
 def test_too_much_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would take the memory of the whole apply; of many blank devices it is not much."""
-    full, blank = (lambda at, size: b"\1" * size, 4 * MIB), (lambda at, size: bytes(size), 4 * MIB)
+    full, blank = (Beneath(lambda at, size, byte=byte: byte * size, 4 * MIB) for byte in (b"\1", b"\0"))  # type: ignore[misc]
     assert sectors_beneath([full, full])
     monkeypatch.setattr(sectors, "MOST_FULL", 4 * MIB // 512)
     assert sectors_beneath([full, *[blank] * 8])
     assert sectors_beneath([full, full]) == b""
+    monkeypatch.setattr(sectors, "MOST_READ", 8 * MIB)
+    assert sectors_beneath([full, blank])
+    assert sectors_beneath([full, *[blank] * 2]) == b""
+    monkeypatch.undo()
+    assert sectors_beneath([Beneath(full.read, MIB)] * 257) == b""
+
+
+def test_what_came_between_two_runs_is_not_remembered_as_old() -> None:
+    """Where the array is to have its data, nobody has looked since the first run."""
+    old, new = {3 * GIB: b"old", 5 * GIB: b"old"}, {3 * GIB: b"old", 5 * GIB: b"new"}
+
+    def device(content: dict[int, bytes]) -> Beneath:
+        def read(offset: int, size: int) -> bytes:
+            return content.get(offset, b"").ljust(size, b"\0")
+
+        return Beneath(read, 8 * GIB, [(at, 512) for at in (3 * GIB, 5 * GIB)])
+
+    first = unpacked(sectors_beneath([device({}), device(old)]))
+    second = unpacked(sectors_beneath([device(new), device(old)], again=first.own_across()))
+    sector = (512 - 3) * b"\0"
+    for number, at, piece, known in (
+        (0, 3, b"old", True), (0, 5, b"new", False), (1, 3, b"old", True), (1, 5, b"old", True)
+    ):  # fmt: skip
+        assert second.own_of(number)(at * GIB, piece + sector) is known, (number, at)
+
+
+def test_places_in_the_data_of_members_are_remembered_of_disks_to_wipe_alone(tmp_path: Path) -> None:
+    """Of any other disk nobody has looked there when an interrupted step is done again."""
+    large = LAYOUT.replace("64MiB", "41GiB").replace("48MiB", "40GiB")
+    (create,) = (step for step in plan_of(large, tmp_path).steps if step.id == "array.data.create")
+    again, disks, size = replace(create, clears=create.guard), frozenset({"d0", "d1"}), 40 * GIB
+    (places, _) = places_of_data(create, [size] * 2)
+    inside = next(place for place in places if place[0] > GIB)[0]
+
+    def found(step: Step, wiped: frozenset[str], *before: int) -> bool:
+        """Whether the sector there is remembered."""
+        held = {inside: b"data"}
+        world = SimpleNamespace(
+            written=lambda node: (lambda at, room: held.get(at, b"").ljust(room, b"\0"), size),
+            bytes_at=None,
+        )
+        known = unpacked(sectors.packed(world.written("")[0], [(at, 512) for at in before]))
+        decided = Decided({}, {}, {step.id: disks}, wiped, {step.id: known})
+        packed = decided.sectors(step, str, world)  # type: ignore[arg-type]
+        return inside in unpacked(packed).known
+
+    assert found(create, disks) and not found(create, frozenset())
+    assert found(again, disks, inside) and not found(again, disks)
+    assert not found(again, frozenset(), inside)
 
 
 def test_an_array_that_is_a_member(devices: Devices) -> None:

@@ -105,30 +105,38 @@ def test_it_grows(tmp_path: Path) -> None:
     assert not F2FS.shrunk.possible
 
 
-def test_it_is_as_made_until_a_checkpoint_or_a_node_is_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("old", [False, True])
+def test_it_is_as_made_until_a_checkpoint_or_a_node_is_written(tmp_path: Path, old: bool) -> None:
+    """Where bytes may be old, those count that mkfs writes, and the block in which the kernel looks for nodes behind the checkpoint."""
     (tmp_path / "again").mkdir()
     file, again = made(tmp_path, 64 * MIB), reader(made(tmp_path / "again", 64 * MIB))
     read = reader(file)
-    assert F2FS.as_made(read, again)
+    assert F2FS.as_made(read, again, old=old)
     checkpoint, main = (struct.unpack("<I", read(KIB + at, 4))[0] * 4096 for at in (76, 92))
-    number, used = (
-        struct.unpack("<I", read(checkpoint + 40, 4))[0],
-        struct.unpack("<H", read(checkpoint + 70, 2))[0],
+    segment, used = (
+        struct.unpack(form, read(checkpoint + at, size))[0]
+        for form, at, size in (("<I", 40, 4), ("<H", 70, 2))
     )
-    node = main + number * SEGMENT + used * 4096
-    for at in (checkpoint, node, node + 4095, main, 1024 + 16, checkpoint + 2 * MIB):
+    warm = main + segment * SEGMENT
+    node, elsewhere = warm + used * 4096, (warm + SEGMENT - 1, MIB, main + 30 * 4096)
+    for at in (checkpoint, node, node + 4095, *elsewhere, main, 1024 + 16, checkpoint + 2 * MIB):
         before = read(at, 1)
         put(file, at, bytes([before[0] ^ 1]))
-        assert not F2FS.as_made(read, again), at
+        assert F2FS.as_made(read, again, old=old) == (old and at in elsewhere), at
         put(file, at, before)
     put(file, main + 32, bytes(range(24)))
-    assert F2FS.as_made(read, again), "the times of the root folder are those of the clock"
-    put(file, node + 4096, b"old" * 4096)
-    assert F2FS.as_made(read, again), (
-        "mkfs leaves there what was there, and the kernel looks no further than the first free block"
-    )
+    assert F2FS.as_made(read, again, old=old), "the times of the root folder are those of the clock"
     put(file, main + 56, b"\1")
-    assert not F2FS.as_made(read, again)
+    assert not F2FS.as_made(read, again, old=old)
+
+
+def test_mkfs_leaves_no_node_of_before_where_the_kernel_looks_for_one(tmp_path: Path) -> None:
+    (tmp_path / "again").mkdir()
+    again = reader(made(tmp_path / "again", 64 * MIB))
+    file = image(tmp_path, 64 * MIB)
+    put(file, 5 * MIB, b"old!" * (58 * MIB // 4))
+    assert run(F2FS.make(wanted(), on(file, 64 * MIB), UUID)).ok
+    assert F2FS.as_made(reader(file), again, old=True) and not F2FS.as_made(reader(file), again)
 
 
 def test_what_is_no_f2fs_is_none(tmp_path: Path) -> None:

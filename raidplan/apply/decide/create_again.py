@@ -11,7 +11,7 @@ from raidplan.base.size import KIB, TIB
 from raidplan.facts.carriers import Carrier
 from raidplan.facts.machine import BlockFact, texts
 from raidplan.facts.ranges import joined
-from raidplan.facts.traces import places_read
+from raidplan.facts.traces import edges_of, places_read
 from raidplan.geometry.md_member import default_data_offset
 from raidplan.geometry.md_places import places_on_members
 from raidplan.plan.step import Run, Step
@@ -65,12 +65,12 @@ def default_offset(step: Step, size: int) -> int:
     )
 
 
-def places_of_data(step: Step, size: int) -> tuple[tuple[int, int], ...]:
-    """The ranges (start and size in bytes) of every member, where the first has this size, that are read of the array which the step
-    makes, where nothing is known in it.
+def places_of_data(step: Step, sizes: Sequence[int]) -> list[tuple[tuple[int, int], ...]]:
+    """The ranges (start and size in bytes) of each device of these `sizes`, in the order of the guard, in which both ends of its data lie,
+    and all that is read of an array in which nothing is known.
     """
     assert step.proof is not None
-    expect, start = step.proof.expect, default_offset(step, size)
+    expect, start = step.proof.expect, default_offset(step, sizes[0])
     chunk, layout, component = expect.get("chunk"), expect.get("layout"), expect.get("component")
     places = places_on_members(
         places_read(int(str(expect["size"]))),
@@ -80,7 +80,8 @@ def places_of_data(step: Step, size: int) -> tuple[tuple[int, int], ...]:
         layout=str(layout) if layout else None,
         component=component if isinstance(component, int) else 0,
     )
-    return joined((start + at, room) for at, room in places)
+    of_array = joined((start + at, room) for at, room in places)
+    return [joined((*of_array, *edges_of(start, max(0, size - start)))) for size in sizes]
 
 
 def create_again(step: Step, members: Sequence[BlockFact | None], offset: int) -> tuple[str, ...]:

@@ -51,7 +51,9 @@ class BegunDevice:
     clock: int = 0
     """The second since 1970 that the maker ran with; 0 where the journal has none."""
     old: bool = False
-    """Bytes between its ends may be as old as the disk, and no sectors from before tell which."""
+    """Bytes between its ends may be as old as the disk."""
+    known: bool = False
+    """All that is read of it has fingerprints from before the step, so that `since` has no old bytes."""
     erased: bool = False
     """Whether sectors that nobody has written may read as erased flash."""
     front_known: bool = False
@@ -67,7 +69,7 @@ def foreign(step: Step, device: BegunDevice, *, carried: bool = False) -> Iterat
 
     `carried`: libblkid knows the device as the step's; where nothing else tells whose a sector is, that has to do. Raises OSError.
     """
-    if next(read_all(device.since, device.size), None) is None:
+    if not device.front_known and next(read_all(device.since, device.size), None) is None:
         return
     with own_sectors(step, device) as own:
         if own or not carried:
@@ -114,7 +116,7 @@ def pristine(step: Step, device: BegunDevice) -> bool:
     if kind is None or not kind.compared or not device.clock:
         return False
     with _remake(step, device.size, device.clock, device.read) as again:
-        return again is not None and kind.as_made(device.unerased(device.read), again)
+        return again is not None and kind.as_made(device.unerased(device.read), again, old=device.old)
 
 
 def _type(step: Step) -> FilesystemType | None:

@@ -98,7 +98,7 @@ def _begun(step: Step, block: BlockFact, target: str, machine: Machine, past: Pa
     read: Reader = partial(read_at, f"/dev/{block.name}")
     if _on_encryption(block, machine):
         read = reader_of(Path("/"), block.name, read_blocks(Path("/")))
-    # With the sectors that the step has found, old bytes are known from those that came since: of members not all that are read.
+    # Of members not all that is read has a fingerprint, for they may hold tables.
     known = past.sectors.get(step.id) and step.proof and step.proof.kind not in ("array", "encryption")
     return BegunDevice(
         identity=block.identity,
@@ -106,7 +106,8 @@ def _begun(step: Step, block: BlockFact, target: str, machine: Machine, past: Pa
         read=read,
         since=without_own_rest(read, past, step, target),
         clock=past.clocks.get(step.id, 0),
-        old=old and not known,
+        old=old,
+        known=bool(known),
         erased=step.id in past.erased or _is_joined(block),
         front_known=_is_front_known(step, past, old),
     )
@@ -151,19 +152,20 @@ def _as_made(step: Step, device: BegunDevice, machine: Machine) -> Found:
 def _stains(step: Step, device: BegunDevice, machine: Machine, disk: DiskFact | None) -> Iterator[str]:
     """The stains, in words."""
     assert step.proof is not None
+    old = device.old and not device.known
     if step.proof.kind == "table" and disk:
         traces = _beside_table(step, device, disk)
-        kept = not device.old
+        kept = not old
     elif step.proof.kind == "array" and device.identity != str(step.proof.identity):
         journal = device.identity == step.proof.expect.get("journal")
         traces = others_on(device.read, device.size, step.proof, journal=journal, since=device.since)
-        kept = not device.old
+        kept = not old
     else:
         carried = bool(machine.carried(device.identity))
         if carried and not _fresh(step, device.identity, machine):
             return  # a loss already
         traces = foreign(step, device, carried=carried)
-        kept = not (device.old and carried)
+        kept = not (old and carried)
     # Of a disk that was wiped, both ends were cleared, and not what lies between.
     between = range(FRONT, device.size - BACK)
     counted = (

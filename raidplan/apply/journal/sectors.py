@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple
 
 from raidplan.apply.journal.past import Past, Rest, sectors_as
 from raidplan.base.reader import ERASED, Own, Reader, all_are
@@ -29,10 +30,19 @@ ROW = struct.Struct("<Q8s")
 """The place of a sector, and its fingerprint."""
 SPAN = 2**56
 """Where the places of the second device begin, and of each further one."""
-MOST_FULL = SMALL // SECTOR
-"""Sectors that have a fingerprint, at most: those of one small device."""
+MOST_DEVICES = 2**64 // SPAN
+MOST_READ, MOST_FULL = 16 * SMALL, SMALL // SECTOR
+"""Bytes that are read, and sectors that have a fingerprint, at most: those of sixteen small devices, and of one."""
 KINDS = ("array", "filesystem", "swap", "physical_volume")
 """The objects that an interrupted maker may have left over old bytes. Of an encryption more than its sectors has to be known."""
+
+
+class Beneath(NamedTuple):
+    """A device that a maker writes to: its size in bytes, and the ranges that are read of what is made of it."""
+
+    read: Reader
+    size: int
+    inside: Sequence[Range] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +62,13 @@ class Sectors:
 
     def own_across(self) -> Own:
         """A function that tells whether such a sector was at this place of any device: md copies the members of an array to each other."""
-        devices = sorted({start // SPAN for start, _ in self.ranges})
-        return lambda offset, sector: any(self.own(device * SPAN + offset, sector) for device in devices)
+        starts = sorted({start // SPAN * SPAN for start, _ in self.ranges})
+
+        def own(offset: int, sector: bytes) -> bool:
+            found = _fingerprint(sector)
+            return any(self.known.get(start + offset) == found for start in starts)
+
+        return own
 
     def own_anywhere(self) -> Own:
         """A function that tells whether such a sector was anywhere on the devices: an array has the sectors of its members elsewhere."""
@@ -104,21 +119,28 @@ def front_of(step: Step) -> int:
     return int(str(proof.expect.get("data_offset", 0))) if proof and proof.kind == "encryption" else 0
 
 
-def sectors_beneath(devices: Sequence[tuple[Reader, int]], inside: Sequence[Range] = ()) -> bytes:
-    """The fingerprints of all that is read of devices (each with its size) when a maker was cut off on them, also `inside` each of them,
-    of the array that is made of them; none where too many sectors are full. Raises OSError.
+def sectors_beneath(devices: Sequence[Beneath], again: Callable[[int, bytes], bool] | None = None) -> bytes:
+    """The fingerprints of all that is read of devices when a maker was cut off on them; none where that is too much. Raises OSError.
+
+    `again`: the maker was cut off before; inside of its devices, where nothing was looked at since, counts what it found already.
     """
-    ranges = [
-        (number * SPAN + start, room)
-        for number, (_, size) in enumerate(devices)
-        for start, room in joined([*places_read(size), *_within(size, inside)])
+    beside = [
+        (n * SPAN + start, room) for n, one in enumerate(devices) for start, room in places_read(one.size)
     ]
-    return packed(lambda at, size: devices[at // SPAN][0](at % SPAN, size), ranges)
+    inside = [
+        (n * SPAN + start, min(room, one.size - start))
+        for n, one in enumerate(devices)
+        for start, room in one.inside
+        if start < one.size
+    ]
+    if len(devices) > MOST_DEVICES or sum(room for _, room in (*beside, *inside)) > MOST_READ:
+        return b""
 
+    def read(at: int, size: int) -> bytes:
+        return devices[at // SPAN].read(at % SPAN, size)
 
-def _within(size: int, ranges: Iterable[Range]) -> Iterator[Range]:
-    """The ranges as far as a device of that size goes."""
-    yield from ((start, min(room, size - start)) for start, room in ranges if start < size)
+    found = (each for each in _full(read, joined(inside)) if again is None or again(each[0] % SPAN, each[1]))
+    return _packed(joined([*beside, *inside]), chain(_full(read, beside), found))
 
 
 def sectors_now(step: Step, node: Callable[[str], str], read: Callable[[str, int, int], bytes]) -> bytes:
@@ -131,14 +153,14 @@ def sectors_now(step: Step, node: Callable[[str], str], read: Callable[[str, int
 
 def packed(read: Reader, ranges: Sequence[Range]) -> bytes:
     """The fingerprints of these ranges of a device; none where too many sectors are full. Raises OSError."""
-    rows = b"".join(
-        ROW.pack(at, _fingerprint(sector)) for at, sector in islice(_full(read, ranges), MOST_FULL + 1)
-    )
-    return (
-        json.dumps(ranges).encode() + b"\n" + zlib.compress(rows, 1)
-        if len(rows) <= MOST_FULL * ROW.size
-        else b""
-    )
+    return _packed(ranges, _full(read, ranges))
+
+
+def _packed(ranges: Sequence[Range], full: Iterable[tuple[int, bytes]]) -> bytes:
+    rows = b"".join(ROW.pack(at, _fingerprint(sector)) for at, sector in islice(full, MOST_FULL + 1))
+    if len(rows) > MOST_FULL * ROW.size:
+        return b""
+    return json.dumps(ranges).encode() + b"\n" + zlib.compress(rows, 1)
 
 
 def sectors_before(past: Past, step: str) -> Sectors | None:

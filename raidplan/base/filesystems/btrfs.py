@@ -74,7 +74,7 @@ class Btrfs(FilesystemType):
     def scratch(self, size: int, expect: Mapping[str, Value]) -> int:
         return 0
 
-    def as_made(self, read: Reader, again: Reader) -> bool:
+    def as_made(self, read: Reader, again: Reader, *, old: bool = False) -> bool:
         """Nothing was written since mkfs: the generation is mkfs's, and there is no tree of the log.
 
         Each commit begins a new generation (`generation` of `struct btrfs_super_block`). fsync(2) does not wait for the commit: what it

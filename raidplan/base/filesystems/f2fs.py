@@ -87,26 +87,25 @@ class F2fs(FilesystemType):
 
         return own
 
-    def as_made(self, read: Reader, again: Reader) -> bool:
+    def as_made(self, read: Reader, again: Reader, *, old: bool = False) -> bool:
         """Neither a checkpoint nor a node behind it: what the kernel writes goes on from the current segments.
 
         What is written is known to a later mount by a checkpoint, which takes the place of the one before the last, or by nodes that
-        fsync(2) wrote, of which the first is in the next free block of the warm nodes (recovery.c). mkfs leaves there no node of
-        another time. Elsewhere it leaves as they are the blocks that it does not fill.
+        fsync(2) put into these segments: the first one into the next free block of the warm nodes (recovery.c), which mkfs clears.
+        With old bytes these places are compared, and the blocks that mkfs fills.
         """
         main, checkpoint = _block(again, 92), _block(again, 76)
         pack, own = again(checkpoint, BLOCK), self.own_again(again)
         numbers = [little(pack, "I", at + 4 * n) for at in (36, 84) for n in range(8)]
         current = (main + number * SEGMENT for number in numbers if number != NO_SEGMENT)
-        parts = [*range(0, main, MIB), *(start + at for start in current for at in (0, MIB))]
-        node = main + little(pack, "I", WARM[0]) * SEGMENT + little(pack, "H", WARM[1]) * BLOCK
-        blocks = [
-            checkpoint,
-            checkpoint + SEGMENT,
-            node,
-            *(at for part in parts for at in _filled(again, part)),
+        parts = [
+            (at, MIB) for at in (*range(0, main, MIB), *(start + at for start in current for at in (0, MIB)))
         ]
-        return all(all_are(0, without(own, read, at, BLOCK)) for at in blocks)
+        if old:
+            node = main + little(pack, "I", WARM[0]) * SEGMENT + little(pack, "H", WARM[1]) * BLOCK
+            filled = (at for start, _ in parts for at in _filled(again, start))
+            parts = [(at, BLOCK) for at in (checkpoint, checkpoint + SEGMENT, node, *filled)]
+        return all(all_are(0, without(own, read, *part)) for part in parts)
 
     def label_arguments(self, node: str, label: str, mounted: str) -> tuple[str, ...]:
         return (node, "--", label) if label.startswith("-") else (node, label)

@@ -238,8 +238,8 @@ class FilesystemType:
         """A function that recognises mkfs's own sectors by comparison with those that mkfs writes `again` to a file."""
         return same_as(again)
 
-    def as_made(self, read: Reader, again: Reader) -> bool:
-        """The file system is as mkfs leaves it, compared with another one. Raises OSError."""
+    def as_made(self, read: Reader, again: Reader, *, old: bool = False) -> bool:
+        """The file system is as mkfs leaves it, compared with another one. `old`: bytes that mkfs did not write may be older. Raises OSError."""
         return False
 
     # How it is changed. -------------------------------------------------------------------------------------------

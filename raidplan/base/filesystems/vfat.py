@@ -86,7 +86,7 @@ class Vfat(FilesystemType):
 
         return own
 
-    def as_made(self, read: Reader, again: Reader) -> bool:
+    def as_made(self, read: Reader, again: Reader, *, old: bool = False) -> bool:
         """Each sector up to the end of the root folder is empty or mkfs's."""
         end, own = _root(again).stop, self.own_again(again)
         return all(all_are(0, without(own, read, at, min(MIB, end - at))) for at in range(0, end, MIB))
