@@ -3,8 +3,8 @@
 import os
 import signal
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from random import Random, SystemRandom
 
@@ -35,6 +35,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="the whole, which takes hours: `make test-all`")
     parser.addoption(
         "--in-turn", action="store_true", help="of some files, tests that are drawn: `make test`"
+    )
+    parser.addoption(
+        "--of-each", type=int, default=0, help="so many tests of each file, drawn, at most: `make quick`"
     )
     parser.addoption("--seed", type=int, help="draw what is random as the run did that printed this seed")
     parser.addoption("--update-golden", action="store_true", help="write tests/golden anew")
@@ -151,6 +154,7 @@ LEFT_OUT = pytest.mark.skip(reason=LONG)
 NOT_DRAWN = "not drawn: `make test-all` runs it"
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The virtual servers first, for they take longest, then the files with most tests; with `--long` rates are measured
     when the other tests have ended."""
@@ -161,23 +165,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not long and _is_left_out(item):
             item.add_marker(LEFT_OUT)  # not deselected: a test that is skipped is counted, with its reason
+    seed = config.getoption("seed")
     if not long:
-        _draw(items, config.getoption("seed"), "drawn", "[")
+        _draw(items, seed, "[", partial(_number_at, marker="drawn"))
     if config.getoption("in_turn"):
-        _draw(items, config.getoption("seed"), "in_turn", "::")
+        _draw(items, seed, "::", partial(_number_at, marker="in_turn"))
+    if of_each := config.getoption("of_each"):
+        _draw(items, seed, "::", lambda item: of_each)
 
 
-def _draw(items: Sequence[pytest.Item], seed: int, marker: str, end: str) -> None:
-    """Leaves out all but so many of the tests with a marker whose names are the same up to `end`, drawn by the seed of the run
-    from those that are not long.
+def _number_at(item: pytest.Item, marker: str) -> int:
+    """The number that a marker gives a test; 0 where it has none."""
+    mark = item.get_closest_marker(marker)
+    return int(mark.args[0]) if mark else 0
+
+
+def _draw(items: Sequence[pytest.Item], seed: int, end: str, count: Callable[[pytest.Item], int]) -> None:
+    """Leaves out all but so many (the `count` of each) of the tests whose names are the same up to `end`, drawn by the seed of the run
+    from those that are not left out; none where that is 0.
     """
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker(marker) and not _is_left_out(item):
+        if count(item) and not _is_left_out(item):
             cases[item.nodeid.partition(end)[0]].append(item)
     for name, all_of_it in cases.items():
-        (count,) = all_of_it[0].get_closest_marker(marker).args  # type: ignore[union-attr]
-        chosen = Random(f"{seed} {name}").sample(all_of_it, min(count, len(all_of_it)))
+        chosen = Random(f"{seed} {name}").sample(all_of_it, min(count(all_of_it[0]), len(all_of_it)))
         for item in all_of_it:
             if item not in chosen:
                 item.add_marker(pytest.mark.skip(reason=NOT_DRAWN))
