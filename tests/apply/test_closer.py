@@ -293,7 +293,11 @@ def test_a_large_array_of_disks_that_may_be_wiped(tmp_path: Path, monkeypatch: p
 def test_too_much_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would take the memory of the whole apply; of many blank devices it is not much."""
     full, blank = (Beneath(lambda at, size, byte=byte: byte * size, 4 * MIB) for byte in (b"\1", b"\0"))  # type: ignore[misc]
+    monkeypatch.setattr(sectors, "MOST_FULL", 8 * MIB // 512)
     assert sectors_beneath([full, full])
+    assert sectors_beneath([one._replace(inside=[(MIB, 3 * MIB)]) for one in (full, full)]), (
+        "each sector once"
+    )
     monkeypatch.setattr(sectors, "MOST_FULL", 4 * MIB // 512)
     assert sectors_beneath([full, *[blank] * 8])
     assert sectors_beneath([full, full]) == b""

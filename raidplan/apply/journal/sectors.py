@@ -131,7 +131,7 @@ def sectors_beneath(devices: Sequence[Beneath], again: Callable[[int, bytes], bo
         (n * SPAN + start, min(room, one.size - start))
         for n, one in enumerate(devices)
         for start, room in one.inside
-        if start < one.size
+        if one.size > SMALL and start < one.size  # of a small one all is read beside
     ]
     if len(devices) > MOST_DEVICES or sum(room for _, room in (*beside, *inside)) > MOST_READ:
         return b""
