@@ -32,7 +32,7 @@ kills-table: $(VENV)/ready
 	$(VENV)/bin/python -m tests.kills --table
 
 quick: $(VENV)/ready
-	$(VENV)/bin/python -m pytest -n auto --maxprocesses=4 --in-turn --of-each 12 -m "not machine and not root and not network and not slow"
+	$(VENV)/bin/python -m pytest -n auto --maxprocesses=4 --in-turn --of-each 10 -m "not machine and not root and not network and not slow"
 
 lint: $(VENV)/ready
 	$(VENV)/bin/ruff check .
