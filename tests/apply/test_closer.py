@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -40,6 +39,7 @@ arrays: {data: {level: raid1, members: [d<0-1>.data]}}
 filesystems: {data: {device: data, type: ext4, mount: /srv/data}}
 swap: {file: {file: /srv/data/swapfile, size: 1MiB}}
 """
+LARGE, LARGE_LAYOUT = 40 * GIB, LAYOUT.replace("64MiB", "41GiB").replace("48MiB", "40GiB")
 
 
 class Devices:
@@ -79,11 +79,21 @@ class Devices:
 
 
 @pytest.fixture
-def devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Devices]:
-    found = Devices(tmp_path, plan_of(LAYOUT, tmp_path))
-    monkeypatch.setattr(recheck, "read_at", found.read_at)
-    monkeypatch.setattr(recheck, "used_by_others", lambda *nodes: [*found.used])
-    yield found
+def devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Devices:
+    return shown(LAYOUT, tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Devices:
+    """Disks that may be wiped, with members that are not read as a whole."""
+    return shown(LARGE_LAYOUT.replace("PAIR-<1>", "PAIR-<1>, wipe: true"), tmp_path, monkeypatch)
+
+
+def shown(layout: str, folder: Path, patch: pytest.MonkeyPatch) -> Devices:
+    found = Devices(folder, plan_of(layout, folder))
+    patch.setattr(recheck, "read_at", found.read_at)
+    patch.setattr(recheck, "used_by_others", lambda *nodes: [*found.used])
+    return found
 
 
 def block(name: str, identity: str, size: int) -> BlockFact:
@@ -201,16 +211,10 @@ def test_a_member_of_a_disk_that_may_be_wiped(devices: Devices, tmp_path: Path) 
     assert "from byte 100 on" in devices.amiss(create.id, "content", identity, member, past=cleared)["stain"]
 
 
-def test_the_data_of_a_large_member_of_a_disk_that_may_be_wiped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_data_of_a_large_member_of_a_disk_that_may_be_wiped(large: Devices) -> None:
     """It begins behind the end that was cleared: what is there may be as old as the disk, also a file system of somebody, if that is as
     it was."""
-    size, large = 40 * GIB, LAYOUT.replace("64MiB", "41GiB").replace("48MiB", "40GiB")
-    devices = Devices(tmp_path, plan_of(large.replace("PAIR-<1>", "PAIR-<1>, wipe: true"), tmp_path))
-    monkeypatch.setattr(recheck, "read_at", devices.read_at)
-    monkeypatch.setattr(recheck, "used_by_others", lambda *nodes: [])
-    create = devices.steps["array.data.create"]
+    devices, create, size = large, large.steps["array.data.create"], LARGE
     assert create.proof
     data = default_offset(create, size)
     assert data == 33 * MIB
@@ -259,13 +263,9 @@ def test_an_array_of_disks_that_may_be_wiped(devices: Devices, tmp_path: Path) -
         assert f"from byte {at} on" in stain()
 
 
-def test_a_large_array_of_disks_that_may_be_wiped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_array_of_disks_that_may_be_wiped(large: Devices) -> None:
     """It shows old bytes of its members at places at which those were not read for themselves; md copies one member to the other."""
-    size, large = 40 * GIB, LAYOUT.replace("64MiB", "41GiB").replace("48MiB", "40GiB")
-    devices = Devices(tmp_path, plan_of(large.replace("PAIR-<1>", "PAIR-<1>, wipe: true"), tmp_path))
-    monkeypatch.setattr(recheck, "read_at", devices.read_at)
-    monkeypatch.setattr(recheck, "used_by_others", lambda *nodes: [])
-    create = devices.steps["array.data.create"]
+    devices, create, size = large, large.steps["array.data.create"], LARGE
     assert create.proof
     data, room = default_offset(create, size), int(str(create.proof.expect["size"]))
     blocks, key = with_array(create, size, room), f"array:{create.proof.key}"
@@ -329,9 +329,8 @@ def test_what_came_between_two_runs_is_not_remembered_as_old() -> None:
 
 def test_places_in_the_data_of_members_are_remembered_of_disks_to_wipe_alone(tmp_path: Path) -> None:
     """Of any other disk nobody has looked there when an interrupted step is done again."""
-    large = LAYOUT.replace("64MiB", "41GiB").replace("48MiB", "40GiB")
-    (create,) = (step for step in plan_of(large, tmp_path).steps if step.id == "array.data.create")
-    again, disks, size = replace(create, clears=create.guard), frozenset({"d0", "d1"}), 40 * GIB
+    (create,) = (step for step in plan_of(LARGE_LAYOUT, tmp_path).steps if step.id == "array.data.create")
+    again, disks, size = replace(create, clears=create.guard), frozenset({"d0", "d1"}), LARGE
     (places, _) = places_of_data(create, [size] * 2)
     inside = next(place for place in places if place[0] > GIB)[0]
 
