@@ -30,14 +30,21 @@ CODE = ("raidplan", "ansible", "tests", "examples", "schemas", "pyproject.toml")
 """The tests' results hang on these; those of a part on its own test files only."""
 TEST = re.compile(r"(?:^|/)test_\w+\.py$")
 BOOTED = "machine/test_boot_from_disks.py::test_made_booted_updated_and_booted_without_each_disk"
+KILLED = "machine/test_killed.py::test_killed_in_every_destructive_program"
 IN_SERVERS = {
-    "servers": (
-        "machine/test_servers.py",
+    "servers": ("machine/test_servers.py",),
+    "test-machines": (
         "machine/test_test_machines.py",
         "machine/test_group_stripes.py",
         "twin/test_machine.py",
     ),
-    "kills": ("machine/test_killed.py",),
+    "kills": (
+        "machine/test_killed.py",
+        f"--deselect=tests/{KILLED}[volumes]",
+        f"--deselect=tests/{KILLED}[parity]",
+    ),
+    "kills-volumes": (f"{KILLED}[volumes]",),
+    "kills-parity": (f"{KILLED}[parity]",),
     "changes": ("machine/test_converge.py",),
     "boots": (
         "machine/test_boots.py",
