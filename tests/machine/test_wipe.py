@@ -20,8 +20,11 @@ from tests.twin.service import reboot
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
-DISKS = [Disk(f"disk{n}", 2**30, f"DISK-{n}") for n in range(14)]
-DECOYS = decoys(2**30)
+SIZE = 1280 << 20
+"""Bytes of a disk: more than what every run reads whole, several times."""
+
+DISKS = [Disk(f"disk{n}", SIZE, f"DISK-{n}") for n in range(14)]
+DECOYS = decoys(SIZE)
 SHELL = (
     NODE
     + """
@@ -34,7 +37,7 @@ mirror() { n=$1; shift; mdadm --create /dev/md/$n --run --quiet --level=1 --bitm
 
 WIPE = """version: 1
 host: {host}
-hardware: {{disks: {{{disks}: {{size: 1GiB, serial: DISK-<1>, wipe: true}}}}}}
+hardware: {{disks: {{{disks}: {{size: 1280MiB, serial: DISK-<1>, wipe: true}}}}}}
 arrays: {{{name}: {{level: {level}, members: [{members}], initial_sync: freeze-until-reboot}}}}
 filesystems: {{{name}: {{device: {name}, type: ext4, mount: /srv/{name}, label: new-{name}}}}}
 """
@@ -269,23 +272,24 @@ def test_f61_f62_undo_until_an_array_is_begun(twin: Twin) -> None:
 def test_killed_in_every_act_of_a_teardown(
     twin: Twin, record_property: Callable[[str, object], None]
 ) -> None:
-    """Volumes on a mirror of partitions, which all run; and while raidplan clears a device, too.
-
-    Two disks and small partitions: each run reads every byte of them several times, which is most of this test's time.
-    """
-    make = "quiet; bare 2 3; for n in 2 3; do printf 'label: gpt\\nsize=96MiB\\nsize=64MiB\\n' | sfdisk -q $(d DISK-$n); done\n"
+    """Volumes on a mirror of partitions, which all run; and while raidplan clears a device, too."""
+    make = "quiet; bare 2 3 4; for n in 2 3; do printf 'label: gpt\\nsize=96MiB\\nsize=64MiB\\n' | sfdisk -q $(d DISK-$n); done\n"
     make += "udevadm settle; set -e; mirror low --metadata=1.0 $(d DISK-2)1 $(d DISK-3)1\n"
     make += "vgcreate -q oldgroup /dev/md/low $(d DISK-2)2; lvcreate -q -y -n home -L 120M oldgroup; mke2fs -q -L oldhome /dev/oldgroup/home\n"
-    make += "mkswap -q -L oldswap $(d DISK-3)2; udevadm settle"
+    make += "mkswap -q -L oldswap $(d DISK-3)2; mke2fs -q -F -L oldwhole $(d DISK-4); udevadm settle"
     sh(twin, make)
-    text = layout("torn", 2, 3, "raid1")
+    text = layout("torn", 2, 4, "raid5")
     listed, _ = planned(twin, "torn", text)
-    assert all(old in listed.stdout for old in ("oldhome", "oldswap", "'oldgroup'")), listed.stderr
+    assert all(old in listed.stdout for old in ("oldhome", "oldswap", "oldwhole", "'oldgroup'")), (
+        listed.stderr
+    )
     done, acts = killed_to_the_end(
         twin, "torn", ["apply", "/root/torn.yaml", "--confirm", "torn"], wipes=True
     )
     assert WHOLE in done.stderr, done.stderr[-3000:]
     record_property("counted: kills in a teardown in the virtual server", len(acts))
-    assert sum(act.startswith("zero ") for act in acts) >= 4, acts
+    assert sum(act.startswith("zero ") for act in acts) >= 5, acts
     assert {"mdadm --stop", "mdadm --create"} <= {" ".join(act.split()[:2]) for act in acts}, acts
-    only_ours(twin, "torn", range(2, 4), "oldhome", "oldswap", "oldgroup", "LVM2_member", boot=True)
+    only_ours(
+        twin, "torn", range(2, 5), "oldhome", "oldswap", "oldwhole", "oldgroup", "LVM2_member", boot=True
+    )
