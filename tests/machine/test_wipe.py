@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from raidplan.facts.host import HOLD
+from raidplan.facts.traces import SMALL
 from raidplan.twin.rehearsal.stages import WHOLE
 from raidplan.twin.server import Disk, Twin, install_raidplan
 from raidplan.twin.server.ssh import Result
@@ -20,8 +21,8 @@ from tests.twin.service import reboot
 
 pytestmark = [pytest.mark.machine, pytest.mark.long]
 
-SIZE = 1280 << 20
-"""Bytes of a disk: more than what every run reads whole, several times."""
+SIZE = SMALL + 2**28
+"""Bytes of a disk, which no run reads whole."""
 
 DISKS = [Disk(f"disk{n}", SIZE, f"DISK-{n}") for n in range(14)]
 DECOYS = decoys(SIZE)
@@ -37,7 +38,7 @@ mirror() { n=$1; shift; mdadm --create /dev/md/$n --run --quiet --level=1 --bitm
 
 WIPE = """version: 1
 host: {host}
-hardware: {{disks: {{{disks}: {{size: 1280MiB, serial: DISK-<1>, wipe: true}}}}}}
+hardware: {{disks: {{{disks}: {{size: {size}B, serial: DISK-<1>, wipe: true}}}}}}
 arrays: {{{name}: {{level: {level}, members: [{members}], initial_sync: freeze-until-reboot}}}}
 filesystems: {{{name}: {{device: {name}, type: ext4, mount: /srv/{name}, label: new-{name}}}}}
 """
@@ -45,7 +46,7 @@ filesystems: {{{name}: {{device: {name}, type: ext4, mount: /srv/{name}, label: 
 
 def layout(host: str, first: int, last: int, level: str = "raid1") -> str:
     return WIPE.format(
-        host=host, disks=f"w<{first}-{last}>", name=host, level=level, members=f"w<{first}-{last}>"
+        host=host, size=SIZE, disks=f"w<{first}-{last}>", name=host, level=level, members=f"w<{first}-{last}>"
     )
 
 
