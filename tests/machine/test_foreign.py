@@ -56,14 +56,14 @@ for a in /sys/block/md*/md; do
   udevadm info --query=property $m | grep -E '^(SYSTEMD_WANTS|SYSTEMD_READY|MD_MON|UDISKS|ID_FS)' | sed "s/^/$MD_UUID /" | sed 's/md[0-9][0-9]*/mdN/g'
 done | sort
 ls -d /dev/md5 /dev/md5*
-findmnt -no SOURCE,OPTIONS /mnt
+findmnt -no UUID,OPTIONS /mnt
 for u in mdmonitor.service mdcheck_start.timer mdcheck_continue.timer mdmonitor-oneshot.timer mdadm-last-resort@.timer; do
   echo "$u $(systemctl is-enabled $u 2>&1) $(systemctl is-active $u)"; done
 pgrep -a mdadm | cut -d' ' -f2-
 grep -v '^#' /etc/mdadm/mdadm.conf | grep -vE 'raidplan|^ARRAY'
 """
-
-
+"""What is compared after both boots. The number in /dev/mdN is left out everywhere, since udev deals it by the order in which
+disks appear: four boots without raidplan gave the same array three different numbers."""
 LINE = re.compile("ARRAY /dev/[^;\n]+")
 """As apply asks for them: without a line ARRAY in mdadm.conf, Debian's hook had given the first boot those of all arrays."""
 
