@@ -47,6 +47,7 @@ def layout() -> str:
         array["stripe_cache_size"] = 1024
     for filesystem in whole["filesystems"].values():
         filesystem["type"] = "ext4"
+    whole["monitoring"]["mail"] = "root"  # Debian's own: the array of others has its alarms sent there too
     return yaml.safe_dump(whole, sort_keys=False)
 
 
