@@ -28,6 +28,10 @@ ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / ".results" / "test-all.jsonl"
 CODE = ("raidplan", "ansible", "tests", "examples", "schemas", "pyproject.toml")
 """The tests' results hang on these; those of a part on its own test files only."""
+FORMS = ("schemas", "tests/manuals", "tests/parts.py")
+"""The Schemas of the outputs, what makes them and the pages of docs/, and this table."""
+OF_FORMS = ("simulated", "release", "packages", "outside")
+"""The parts that read one of these."""
 TEST = re.compile(r"(?:^|/)test_\w+\.py$")
 BOOTED = "machine/test_boot_from_disks.py::test_made_booted_updated_and_booted_without_each_disk"
 KILLED = "machine/test_killed.py::test_killed_in_every_destructive_program"
@@ -113,7 +117,7 @@ def parts() -> dict[str, list[str]]:
 
 def run(name: str, processes: str = "auto") -> bool:
     """One part, recorded, in so many processes side by side; whether it passed."""
-    commit, of, dirty = git("rev-parse", "HEAD"), digest_of(name), bool(git("status", "--porcelain", *CODE))
+    commit, dirty = git("rev-parse", "HEAD"), bool(git("status", "--porcelain", *CODE))
     start = time.monotonic()
     with TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
@@ -130,8 +134,9 @@ def run(name: str, processes: str = "auto") -> bool:
         code = subprocess.run(argv, cwd=ROOT, check=False).returncode
         suite = ElementTree.parse(report).getroot().find("testsuite") if report.exists() else None
         numbers = {each: int(suite.get(each, 0)) if suite is not None else 0 for each in ("tests", "failures", "errors", "skipped")}  # fmt: skip
+    seconds = round(time.monotonic() - start)
     RECORDS.parent.mkdir(exist_ok=True)
-    record = {"part": name, "commit": commit, "digest": of, "dirty": dirty, "code": code, "seconds": round(time.monotonic() - start), "qemu": emulator(), **numbers}  # fmt: skip
+    record = {"part": name, "commit": commit, "arguments": parts()[name], "dirty": dirty, "code": code, "seconds": seconds, "qemu": emulator(), **numbers}  # fmt: skip
     with RECORDS.open("a") as opened:
         opened.write(json.dumps(record) + "\n")
     return code == 0
@@ -142,7 +147,7 @@ def show() -> bool:
     newest = {}
     for line in RECORDS.read_text().splitlines() if RECORDS.exists() else ():
         record = json.loads(line)
-        if record["part"] in parts() and record["digest"] == digest_of(record["part"]):
+        if is_of_this_code(record):
             newest[record["part"]] = record
     booted = {f"boot-{each}": (words, counts) for each, words, counts in boots.table(boots.records())}
     passed = []
@@ -161,12 +166,25 @@ def result(record: Mapping[str, Any] | None) -> tuple[str, bool]:
     return words + ", on a changed tree" * record["dirty"], record["code"] == 0 and not record["dirty"]
 
 
-def digest_of(name: str) -> str:
+def is_of_this_code(record: Mapping[str, Any]) -> bool:
+    """Whether all that the part runs was in the record's commit as it is today."""
+    name = record["part"]
+    if name not in parts() or record.get("arguments", parts()[name]) != parts()[name]:
+        return False
+    try:
+        return digest_of(name, record["commit"]) == digest_of(name)
+    except subprocess.CalledProcessError:
+        return False  # no such commit here
+
+
+def digest_of(name: str, commit: str = "HEAD") -> str:
     """The digest of all that a part runs: of the test files, those that are its own."""
     words = [word.partition("::")[0] for word in parts()[name]]
     own = tuple(word for word in words if word.startswith("tests"))
     others = tuple(word.removeprefix("--ignore=") for word in words if word.startswith("--ignore="))
-    lines = [line for line in files() if runs(line.partition("\t")[2], own, others)]
+    aside = () if name in OF_FORMS else FORMS
+    paths = ((line, line.partition("\t")[2]) for line in files(commit))
+    lines = [line for line, file in paths if runs(file, own, others) and not _lies_in(file, aside)]
     return sha256("\n".join(lines).encode()).hexdigest()[:12]
 
 
@@ -180,9 +198,9 @@ def _lies_in(file: str, places: Sequence[str]) -> bool:
 
 
 @cache
-def files() -> list[str]:
-    """The files of `CODE` in HEAD, each with the digest of its content."""
-    return git("ls-tree", "-r", "HEAD", "--", *CODE).splitlines()
+def files(commit: str) -> list[str]:
+    """The files of `CODE` in a commit, each with the digest of its content."""
+    return git("ls-tree", "-r", commit, "--", *CODE).splitlines()
 
 
 def code_digest(code: Sequence[str] = CODE, commit: str = "HEAD") -> str:

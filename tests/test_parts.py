@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import parts
+from tests.imports import Imports
 
 
 def test_every_test_in_a_virtual_server_is_in_one_part() -> None:
@@ -31,11 +32,11 @@ def test_only_records_of_this_commit_on_a_clean_tree_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(parts, "RECORDS", tmp_path / "records")
-    monkeypatch.setattr(parts, "digest_of", lambda name: "abc")
+    monkeypatch.setattr(parts, "digest_of", lambda name, commit="now": {"before": "abd"}.get(commit, "abc"))
     monkeypatch.setattr(
         parts.boots, "table", lambda found: [(each, "booted", True) for each in parts.boots.COMBINATIONS]
     )
-    record = {"digest": "abc", "dirty": False, "code": 0, "seconds": 9, "tests": 3, "failures": 0, "errors": 0, "skipped": 0}  # fmt: skip
+    record = {"commit": "now", "dirty": False, "code": 0, "seconds": 9, "tests": 3, "failures": 0, "errors": 0, "skipped": 0}  # fmt: skip
 
     def shown(**change: object) -> bool:
         lines = [
@@ -47,7 +48,9 @@ def test_only_records_of_this_commit_on_a_clean_tree_count(
 
     assert shown()
     assert re.search("^wipes +passed: 3 tests, 0 skipped, 9 s$", capsys.readouterr().out, re.MULTILINE)
-    assert not shown(digest="another")
+    assert shown(arguments=parts.parts()["wipes"]) and capsys.readouterr()
+    assert not shown(arguments=["--long", "tests/machine/test_wipe.py"]) and capsys.readouterr()
+    assert not shown(commit="before")
     assert re.search("^wipes +no record of this code$", capsys.readouterr().out, re.MULTILINE)
     assert not shown(code=1) and re.search("^wipes +FAILED", capsys.readouterr().out, re.MULTILINE)
     assert not shown(dirty=True) and "on a changed tree" in capsys.readouterr().out
@@ -55,18 +58,45 @@ def test_only_records_of_this_commit_on_a_clean_tree_count(
 
 def test_a_part_hangs_on_all_code_and_on_no_test_of_another_part(monkeypatch: pytest.MonkeyPatch) -> None:
     def digests(*changed: str) -> dict[str, str]:
-        monkeypatch.setattr(parts, "files", lambda: [f"{line.endswith(changed)}{line}" for line in files])
+        monkeypatch.setattr(parts, "files", lambda _: [f"{line.endswith(changed)}{line}" for line in files])
         return {name: parts.digest_of(name) for name in ("wipes", "wipe-kills", "release", "simulated")}
 
     def unchanged_by(file: str) -> set[str]:
         return {name for name, digest in digests(file).items() if digest == before[name]}
 
-    files = parts.files()
+    files = parts.files("HEAD")
     before = digests("no such file")
     assert unchanged_by("raidplan/plan/step.py") == unchanged_by("tests/conftest.py") == set()
     assert unchanged_by("tests/machine/test_wipe.py") == {"release"}
     assert unchanged_by("tests/release/test_site.py") == {"wipes", "wipe-kills", "simulated"}
     assert unchanged_by("tests/rules/test_said.py") == {"wipes", "wipe-kills", "release"}
+    assert (
+        unchanged_by("schemas/plan.schema.json") == unchanged_by("tests/parts.py") == {"wipes", "wipe-kills"}
+    )
+
+
+def read_by(name: str, imports: Imports) -> set[Path]:
+    """The modules of a part: its tests, and what they import."""
+    words = [word.partition("::")[0] for word in parts.parts()[name] if word.startswith("tests")]
+    read = {file for file in imports.files if any(file.is_relative_to(parts.ROOT / each) for each in words)}
+    read |= {folder / "conftest.py" for file in read for folder in file.parents} & {*imports.files}
+    while more := {target for file in read for target in imports.arrows[file]} - read:
+        read |= more
+    return read
+
+
+def test_a_part_whose_digest_leaves_the_forms_aside_reads_none() -> None:
+    """An installed raidplan has none but in a package."""
+    imports = Imports(parts.ROOT / "tests")
+    places = [parts.ROOT / each for each in parts.FORMS]
+    forms = {
+        file
+        for file in imports.files
+        if any(file.is_relative_to(each) for each in places) or "schemas" in file.read_text()
+    }
+    assert "wipes" not in parts.OF_FORMS and len(read_by("wipes", imports)) > 5
+    found = {name for name in parts.parts() if read_by(name, imports) & forms}
+    assert {"simulated", "release", "outside"} <= found <= {*parts.OF_FORMS}
 
 
 def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

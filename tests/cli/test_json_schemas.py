@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,10 @@ from raidplan.apply.syncs import Sync
 from raidplan.apply.work import Event
 from raidplan.cli import run
 from raidplan.cli.progress import events_to
+from raidplan.facts.failure import failure
 from raidplan.facts.machine import BlockFact, DiskFact, PartitionFact, Trace
+from raidplan.facts.prove import Deviation
+from raidplan.facts.uses import use
 from raidplan.plan.step import DiskIdentity, Run, Step
 from raidplan.render import refusals as of_refusals
 from raidplan.render.findings_json import json_text
@@ -67,6 +70,18 @@ def test_plans_and_estimates_of_every_example(file: Path, capsys: pytest.Capture
     assert problems("plan", printed(capsys, "plan", "--offline", "--format", "json", str(file))) == []
 
 
+FULL = Refusal(
+    "kept-differs", "x", "d00", 3, {"size": 5, "names": ("a", "b")},
+    (Deviation("chunk", 65536, 131072), Deviation("devices", ["a", "b"], ["b", "a"], 0), Deviation("bitmap", None, True)),
+    (use("held", "/dev/sda1", holder="md0"),), (failure("not-appeared", "/dev/md0", seconds=30),),
+)  # fmt: skip
+"""A refusal with all that one can have."""
+
+
+def test_no_part_of_a_refusal_is_left_out_of_the_full_one() -> None:
+    assert all(getattr(FULL, each.name) for each in fields(Refusal))
+
+
 @pytest.fixture
 def wordless(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refusals without the figures that their sentences take."""
@@ -76,7 +91,7 @@ def wordless(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("wordless")
 def test_what_stands_in_place_of_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
     invalid = printed(capsys, "plan", "--offline", "--format", "json", str(CASES[0]))
-    refusals = [Refusal(code, "x", "d00", 3, {"size": 5, "names": ("a", "b")}) for code in CODES]
+    refusals = [replace(FULL, code=code) for code in CODES]
     refusals += [Refusal(next(iter(CODES)))]
     refused = json.dumps(refusals_to_data("box", refusals))
     for text in (invalid, refused):
@@ -142,6 +157,7 @@ def test_events(tmp_path: Path) -> None:
         Sync("md127", "rebuild", 1, 10, 5),
         Refusal("disk-not-blank", "", "d00", 3, {"node": "/dev/sda", "found": ("ext4",)}),
         Refusal("not-root"),
+        FULL,
         Outcome(
             done=["a"],
             failed={"b": ()},

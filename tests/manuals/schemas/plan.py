@@ -30,6 +30,8 @@ REFUSAL = {
     "place?": text("the disk, device, object or file"),
     "line?": whole("of the layout"),
     "figures?": by_name("what the message is made of", {}),
+    "differences?": listed("how what stands differs from the layout", record("A property.", {
+        "property": text("its name"), "found": {"description": "what stands", **VALUE}, "planned": {"description": "what the layout says", **VALUE}})),
     "uses?": listed("who uses a device, and what is on it", record("One of them.", {
         "kind": text("what it is", *get_args(UseKind)), "place": text("the device"), "figures": by_name("names and numbers", {})})),
     "remedy": text("for this code"),
