@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -20,6 +21,21 @@ def test_every_room_has_a_floor() -> None:
 
 def test_no_import_goes_up() -> None:
     assert len(IMPORTS.arrows) > 400 and IMPORTS.up() == []
+
+
+def test_modules_whose_names_are_made_while_it_runs_are_of_the_same_folder() -> None:
+    """No arrow is drawn for these."""
+    found = {
+        f"{file.relative_to(PACKAGE)}: {ast.unparse(call.args[0])}"
+        for file in IMPORTS.files
+        for call in ast.walk(ast.parse(file.read_text()))
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(("import_module", "__import__"))
+    }
+    assert found == {
+        "cli/__init__.py: f'raidplan.cli.{command}'",
+        "render/forms.py: f'raidplan.render.{FORMS[form]}'",
+        "rules/__init__.py: f'{__name__}.{_module}'",
+    }
 
 
 def test_few_folders_of_the_root_stand_on_several_floors() -> None:
